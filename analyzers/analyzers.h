@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "analyzers/byte_source.h"
+#include "opseal/facts.h"
+
+namespace opseal {
+
+// One reader: bytes in, facts out.
+struct Analyzer {
+  std::string_view name;
+  // What a person calls such a file.
+  std::string_view describes;
+  // Tells by the first bytes (up to `head_size`) whether the file is its kind.
+  bool (*accepts)(std::string_view head) = nullptr;
+  // Reads the file with that number. Throws InputError where it can't go on.
+  void (*load)(ByteSource& source, std::uint32_t file, Facts& facts) = nullptr;
+};
+
+// Bytes that `Analyzer::accepts` is shown.
+inline constexpr std::size_t head_size = 65536;
+
+// In the order in which they are asked; the first that accepts a file reads it.
+std::span<const Analyzer> all_analyzers();
+
+// The analyzer for a file that begins so, or nullptr.
+const Analyzer* find_analyzer(std::string_view head);
+
+// What one input says, or the problem that kept it from being read: the single place where
+// InputError is caught. The facts have exactly one file.
+Facts load_file(const Analyzer& analyzer, InputFile input);
+
+bool accepts_manifest(std::string_view head);
+void load_manifest(ByteSource& source, std::uint32_t file, Facts& facts);
+
+}  // namespace opseal

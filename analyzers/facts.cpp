@@ -1,0 +1,101 @@
+#include "opseal/facts.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace opseal {
+
+std::string_view to_text(Key key) {
+  static constexpr std::string_view texts[] = {
+      "",
+      "",
+      "",
+      "",
+#define OPSEAL_KEY(enumerator, text) text,
+#include "opseal/keys.def"
+#undef OPSEAL_KEY
+  };
+  static_assert(std::size(texts) == static_cast<std::size_t>(Key::key_count));
+  return texts[static_cast<std::size_t>(key)];
+}
+
+std::string_view Fact::text(std::string_view otherwise) const {
+  return is_text() ? facts_->names.text(node().value) : otherwise;
+}
+
+double Fact::number(double otherwise) const {
+  if (is_count()) return node().value;
+  return has(NodeType::real) ? facts_->reals[node().value] : otherwise;
+}
+
+Fact Fact::at(std::string_view name) const {
+  for (const auto [entry, value] : entries()) {
+    if (entry.text() == name) return value;
+  }
+  return {};
+}
+
+std::uint32_t Fact::size() const {
+  std::uint32_t count = 0;
+  for (const auto& entry : entries()) {
+    (void)entry;
+    ++count;
+  }
+  for (const Fact item : items()) {
+    (void)item;
+    ++count;
+  }
+  return count;
+}
+
+Location Fact::where() const { return facts_ == nullptr ? Location{} : facts_->place(node_); }
+
+Location Facts::place(std::uint32_t index) const {
+  const Node& node = nodes[index];
+  const auto after = std::upper_bound(
+      documents.begin(), documents.end(), index,
+      [](std::uint32_t wanted, const Document& document) { return wanted < document.first; });
+  if (after == documents.begin()) return {};
+  return {std::prev(after)->file, node.length(), node.offset()};
+}
+
+void Facts::append(Facts&& other) {
+  if (files.empty() && nodes.empty()) {
+    *this = std::move(other);
+    return;
+  }
+  const auto file_shift = static_cast<std::uint32_t>(files.size());
+  const auto node_shift = static_cast<std::uint32_t>(nodes.size());
+  const auto real_shift = static_cast<std::uint32_t>(reals.size());
+  const auto moved = [file_shift](Location where) {
+    if (where.known()) where.file += file_shift;
+    return where;
+  };
+  std::vector<Name> renamed(other.names.size());
+  for (std::size_t name = 0; name < renamed.size(); ++name) {
+    renamed[name] = names.intern(other.names.text(static_cast<Name>(name)));
+  }
+  for (std::size_t index = 0; index < other.nodes.size(); ++index) {
+    Node node = other.nodes[index];
+    if (node.type == NodeType::text || node.type == NodeType::raw) node.value = renamed[node.value];
+    if (node.type == NodeType::real) node.value += real_shift;
+    nodes.push_back(node);
+  }
+  reals.insert(reals.end(), other.reals.begin(), other.reals.end());
+  for (Document document : other.documents) {
+    document.file += file_shift;
+    document.first += node_shift;
+    document.end += node_shift;
+    documents.push_back(document);
+  }
+  for (Problem& problem : other.problems) {
+    problem.where = moved(problem.where);
+    problem.related = moved(problem.related);
+    problems.push_back(std::move(problem));
+  }
+  std::move(other.files.begin(), other.files.end(), std::back_inserter(files));
+  said |= other.said;
+}
+
+}  // namespace opseal

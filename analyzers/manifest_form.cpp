@@ -1,0 +1,495 @@
+// The manifest format, version 1, as `formats.md` (docs/formats.md) fixes it.
+
+#include <algorithm>
+#include <vector>
+
+#include "opseal/form.h"
+
+namespace opseal {
+namespace {
+
+using enum Key;
+
+constexpr Form text_form{.text = true};
+constexpr Form text_or_null{.null = true, .text = true};
+constexpr Form truth_form{.truth = true};
+constexpr Form count_form{.count = true};
+constexpr Form count_or_null{.null = true, .count = true};
+constexpr Form real_form{.real = true};
+constexpr Form real_or_null{.null = true, .real = true};
+constexpr Form texts_form{.item = &text_form};
+constexpr Form signatures_form{.item = &texts_form};
+constexpr Form counts_form{.item = &count_form};
+constexpr Form text_map{.map_value = &text_form};
+constexpr Form texts_map{.map_value = &texts_form};
+constexpr Form count_map{.map_value = &count_form};
+
+constexpr std::string_view system_words[] = {
+    "brainevent", "jax",  "braintrace", "torch",      "onnxruntime", "tensorflow", "tflite",
+    "tensorrt",   "ggml", "tvm-ffi",    "executorch", "fuel",        "engine"};
+constexpr Form system_form{.text = true, .words = system_words};
+
+constexpr Field location_fields[] = {
+    {file, &text_form, true, "path relative to the package or repository, with `/`"},
+    {line, &count_form, false, "from 1"},
+    {column, &count_form, false, "from 1"},
+};
+constexpr Form location_form{.name = "Location", .fields = location_fields};
+// Python builtins and compiled functions have no place, which a dump may say.
+constexpr Form location_or_null{
+    .name = "FunctionLocation", .null = true, .fields = location_fields};
+
+constexpr std::string_view function_kinds[] = {"meta", "fake", "decomposition", "composite"};
+constexpr Form function_kind{.text = true, .words = function_kinds};
+constexpr Field function_fields[] = {
+    {name, &text_form, true, "qualified name"},
+    {positional, &count_form, false, "positional parameters, those with a default included"},
+    {required, &count_form, false, "positional parameters without a default"},
+    {variadic, &truth_form, false, "takes any number of further positional arguments"},
+    {parameters, &texts_form, false, "names of the positional parameters"},
+    {location, &location_or_null, false, "where it is defined; null: it has no source"},
+    {kind, &function_kind, false, "what kind of abstract evaluation it is, where that matters"},
+};
+constexpr Form function_or_null{.name = "Function", .null = true, .fields = function_fields};
+constexpr Form functions_form{.item = &function_or_null};
+
+constexpr Field versions_fields[] = {
+    {since, &count_form, true, "first operator version served"},
+    {until, &count_or_null, false, "last one; null: open, whose meaning is the system's own rule"},
+};
+constexpr Form versions_form{.name = "Versions", .fields = versions_fields};
+
+constexpr Form strides_form{.null = true, .item = &real_form};
+constexpr Form shape_item{.null = true, .count = true, .text = true};
+constexpr Form shape_form{.null = true, .item = &shape_item};
+constexpr Field operand_fields[] = {
+    {name, &text_form, false, ""},
+    {dtypes, &texts_form, false, "dtypes taken, as the system spells them"},
+    {rank, &count_or_null, false, "number of axes; null: any"},
+    {shape, &shape_form, false, "extent of each axis: a number, a name, or null for any"},
+    {strides, &strides_form, false, "elements, not bytes"},
+    {differentiable, &truth_form, false, "false: no gradient on purpose"},
+    {mutated, &truth_form, false, "the kernel writes it"},
+    {optional, &truth_form, false, "may be left out"},
+    {variadic, &truth_form, false, "stands for any number of operands"},
+    {layout, &text_form, false, "for example `contiguous`"},
+    {type, &text_form, false, "the system's own words"},
+    {alias, &text_form, false, "alias set, for example `a!`"},
+};
+constexpr Form operand_form{.name = "Operand", .fields = operand_fields};
+
+constexpr Field range_fields[] = {
+    {min, &count_form, true, ""},
+    {max, &count_form, true, ""},
+};
+constexpr Form inputs_form{
+    .name = "Inputs", .count = true, .fields = range_fields, .item = &operand_form};
+constexpr Form outputs_form{.name = "Outputs", .count = true, .item = &operand_form};
+
+constexpr std::string_view arity_words[] = {"traced", "calls", "rule", "schema", "declared"};
+constexpr Form arity_source_form{.text = true, .words = arity_words};
+constexpr Form arity_form{.map_value = &counts_form};
+
+constexpr Field attribute_fields[] = {
+    {name, &text_form, true, ""},
+    {type, &text_form, false, "`any` where the system has no types"},
+};
+constexpr Form attribute_form{.name = "Attribute", .fields = attribute_fields};
+constexpr Form attributes_form{.item = &attribute_form};
+
+constexpr std::string_view jvp_kinds[] = {"per_input", "linear", "zero", "custom"};
+constexpr Form jvp_kind{.text = true, .words = jvp_kinds};
+constexpr Form texts_or_null{.null = true, .item = &text_form};
+constexpr Form tangent_operators_form{.item = &texts_or_null};
+constexpr Field jvp_fields[] = {
+    {kind, &jvp_kind, true, "`per_input` has `rules`, the others have `function`"},
+    {rules, &functions_form, false,
+     "one rule for each input; null: no tangent flows from that input"},
+    {leading, &count_form, false,
+     "arguments of a rule before the inputs: 1 tangent, 2 tangent and result"},
+    {tangent_operators, &tangent_operators_form, false,
+     "for each rule, the operators that it feeds the tangent to; null: not known"},
+    {function, &function_or_null, false, "the one function of the other kinds"},
+};
+constexpr Form jvp_form{.name = "Jvp", .null = true, .fields = jvp_fields};
+
+constexpr Field gradient_fields[] = {
+    {operator_, &text_form, false, "the backward operator"},
+    {returns, &count_form, false, "gradients that it returns"},
+    {dtypes, &texts_form, false, "dtypes that it takes"},
+    {function, &function_or_null, false, "the backward function, where it is no operator"},
+};
+constexpr Form gradient_form{.name = "Gradient", .null = true, .fields = gradient_fields};
+
+constexpr std::string_view batching_kinds[] = {"general",     "custom",        "sequential",
+                                               "expand_dims", "broadcast_all", "counterpart"};
+constexpr Form batching_kind{.text = true, .words = batching_kinds};
+constexpr Field batching_fields[] = {
+    {kind, &batching_kind, true, ""},
+    {counterpart, &text_or_null, false, "the operator that serves a batch"},
+};
+constexpr Form batching_form{.name = "Batching", .null = true, .fields = batching_fields};
+
+constexpr std::string_view grid_words[] = {"fixed", "derived"};
+constexpr Form grid_form{.text = true, .words = grid_words};
+constexpr Field launch_fields[] = {
+    {grid, &grid_form, false, "`fixed`: constants in the code; `derived`: worked out from shapes"},
+    {vmap_method, &text_or_null, false, "how the call says it can be batched"},
+};
+constexpr Form launch_form{.name = "Launch", .fields = launch_fields};
+
+constexpr Field capability_fields[] = {
+    {strided_input, &truth_form, false, ""},
+    {requires_broadcast, &truth_form, false, ""},
+    {in_place, &truth_form, false, ""},
+    {alignment_bytes, &count_form, false, "bytes"},
+    {constraints, &texts_form, false, "what else must hold, in words"},
+};
+constexpr Form capabilities_form{.name = "Capabilities", .fields = capability_fields};
+
+constexpr Field precision_fields[] = {
+    {bit_stable, &truth_form, false, "equal inputs give equal bits"},
+    {max_ulp, &real_or_null, false, "units in the last place"},
+    {max_relative, &real_or_null, false, ""},
+    {max_absolute, &real_or_null, false, ""},
+    {audited, &truth_form, false, ""},
+    {evidence, &texts_form, false, ""},
+};
+constexpr Form precision_form{.name = "Precision", .null = true, .fields = precision_fields};
+constexpr Field cost_fields[] = {{known, &truth_form, false, ""}};
+constexpr Form cost_form{.name = "Cost", .fields = cost_fields};
+
+constexpr std::string_view witness_words[] = {"declared", "registered"};
+constexpr Form witness_form{.text = true, .words = witness_words};
+constexpr Form witnesses_form{.item = &witness_form};
+
+constexpr Field kernel_fields[] = {
+    {platform, &text_form, true, "`any` serves every platform"},
+    {backend, &text_form, false, ""},
+    {function, &function_or_null, false, ""},
+    {symbol, &text_form, false, ""},
+    {native_signature, &text_form, false, "C++ text"},
+    {library, &text_form, false, "path"},
+    {target, &text_form, false, "a name in `targets`"},
+    {location, &location_form, false, "where it was registered"},
+    {active, &truth_form, false, "false: shadowed by another kernel"},
+    {fallthrough, &truth_form, false, "passes on, is no kernel"},
+    {package, &text_form, false, "who registered it"},
+    {witnesses, &witnesses_form, false, ""},
+    {dtypes, &texts_form, false, ""},
+    {refused, &texts_form, false, "dtypes that it was asked for and said no to"},
+    {failed, &texts_form, false, "dtypes that it said yes to and then failed on"},
+    {signatures, &signatures_form, false, "whole combinations: inputs, then outputs"},
+    {versions, &versions_form, false, ""},
+    {type_constraints, &texts_map, false, ""},
+    {launch, &launch_form, false, ""},
+    {row_coupled, &truth_form, false, "one launch over a folded batch mixes rows"},
+    {stub, &truth_form, false, "only raises"},
+    {source, &text_form, false, "for example `portable-cpu`"},
+    {revision, &text_form, false, "`0`: untracked"},
+    {generic, &truth_form, false, ""},
+    {capabilities, &capabilities_form, false, ""},
+    {precision, &precision_form, false, "null: audited, no bound"},
+    {cost, &cost_form, false, ""},
+    {semantics, &text_form, false, "tag, for example `rope-interleaved`"},
+    {params, &text_form, false, "variant name"},
+    {priority, &real_form, false, ""},
+};
+constexpr Form kernel_form{.name = "Kernel", .fields = kernel_fields};
+constexpr Form kernels_form{.item = &kernel_form};
+
+constexpr Field etp_rules_fields[] = {
+    {dt_to_t, &function_or_null, false, ""},
+    {xy_to_dw, &function_or_null, false, ""},
+    {init_drtrl, &function_or_null, false, ""},
+    {init_pp, &function_or_null, false, ""},
+};
+constexpr Form etp_rules_form{.name = "EtpRules", .fields = etp_rules_fields};
+constexpr Field fast_path_fields[] = {
+    {applicable, &function_or_null, false, "the gate"},
+    {elementwise, &truth_form, false, ""},
+    {gate_reads, &texts_form, false, "parameters that the gate looks at"},
+};
+constexpr Form fast_path_form{.name = "FastPath", .null = true, .fields = fast_path_fields};
+constexpr std::string_view etp_spellings[] = {"dt_to_t", "yw_to_w"};
+constexpr Form etp_spelling_form{.text = true, .words = etp_spellings};
+constexpr Field etp_fields[] = {
+    {rules, &etp_rules_form, false, "eligibility-trace rules"},
+    {spelling, &etp_spelling_form, false, "which name the registry gives the first rule"},
+    {trainables, &count_map, false, "parameter -> input index, bias included"},
+    {trainables_without_bias, &count_map, false, "the same without a bias"},
+    {trainables_explicit, &truth_form, false, "false: the registry's default layout"},
+    {x_index, &count_or_null, false, "input index of x; null: the operator has none"},
+    {y_index, &count_form, false, "output index of y"},
+    {batched, &truth_form, false, ""},
+    {gradient_enabled, &truth_form, false, ""},
+    {counterpart, &text_or_null, false, "operator that serves a batch"},
+    {fast_path, &fast_path_form, false, ""},
+    {snap_anchor, &function_or_null, false, ""},
+    {snap_adjacency, &function_or_null, false, ""},
+    {instant, &function_or_null, false, ""},
+    {solve, &function_or_null, false, ""},
+    {x_representation, &function_or_null, false, ""},
+    {implementation, &function_or_null, false, ""},
+    {x_dtypes, &texts_form, false, "dtypes of x"},
+};
+constexpr Form etp_form{.name = "Etp", .fields = etp_fields};
+
+constexpr std::string_view defined_in_words[] = {"python", "native"};
+constexpr Form defined_in_form{.text = true, .words = defined_in_words};
+
+constexpr Field operator_fields[] = {
+    {name, &text_form, true, "as registered"},
+    {namespace_, &text_form, false, "library or domain"},
+    {aliases, &texts_form, false, "names of the variable or export that holds it"},
+    {location, &location_form, false, "where it was registered"},
+    {versions, &versions_form, false, ""},
+    {tags, &texts_form, false, ""},
+    {inputs, &inputs_form, false, ""},
+    {outputs, &outputs_form, false, ""},
+    {arity_source, &arity_source_form, false, "how the counts were learned"},
+    {arity, &arity_form, false, "way -> the counts that it saw"},
+    {traced_signatures, &signatures_form, false, "dtypes seen when traced: inputs, then outputs"},
+    {type_constraints, &texts_map, false, "type variable -> dtypes"},
+    {package, &text_form, false, "who registered it"},
+    {defined_in, &defined_in_form, false, ""},
+    {deprecated, &truth_form, false, ""},
+    {experimental, &truth_form, false, ""},
+    {function_body, &truth_form, false, "works without a kernel"},
+    {multiple_results, &truth_form, false, ""},
+    {schema, &text_form, false, "the system's own schema text"},
+    {attributes, &attributes_form, false, ""},
+    {differentiable, &truth_form, false, "said by its author; false: on purpose"},
+    {jvp, &jvp_form, false, "null: none"},
+    {transpose, &function_or_null, false, "null: none"},
+    {abstract, &function_or_null, false, "shape function, fake or meta; null: none"},
+    {linearization, &function_or_null, false, "replaces a JVP; null: none"},
+    {gradient, &gradient_form, false, "null: none"},
+    {stub_platforms, &texts_form, false, "platforms whose lowering only raises"},
+    {identity, &text_form, false, "tells equal names apart where the registry keys by object"},
+    {batching, &batching_form, false, "null: none"},
+    {kernels, &kernels_form, false, ""},
+    {defaults, &text_map, false, "platform -> backend"},
+    {fallback, &texts_form, false, "platforms or backends tried next, in order"},
+    {etp, &etp_form, false, "eligibility-trace rules"},
+};
+constexpr Form operator_form{.name = "Operator", .fields = operator_fields};
+constexpr Form operators_form{.item = &operator_form};
+
+constexpr Field ffi_version_fields[] = {
+    {major, &count_form, true, ""},
+    {minor, &count_form, true, ""},
+};
+constexpr Form ffi_version_form{.name = "FfiVersion", .fields = ffi_version_fields};
+constexpr std::string_view name_from_words[] = {"content", "counter", "explicit"};
+constexpr Form name_from_form{.text = true, .words = name_from_words};
+constexpr Field target_fields[] = {
+    {name, &text_form, true, ""},
+    {platform, &text_form, false, ""},
+    {content, &text_form, false, "content id of the code behind it"},
+    {function, &function_or_null, false, ""},
+    {symbol, &text_form, false, ""},
+    {library, &text_form, false, "path"},
+    {api_version, &count_form, false, "0 untyped, 1 typed"},
+    {ffi_version, &ffi_version_form, false, ""},
+    {traits, &texts_form, false, ""},
+    {stages, &texts_form, false, ""},
+    {spec, &texts_form, false, "`arg`, `ret`, `stream`, `attr.NAME:TYPE`"},
+    {pinned, &truth_form, false, "something keeps the callback alive"},
+    {replace, &truth_form, false, ""},
+    {name_from, &name_from_form, false, ""},
+    {location, &location_form, false, ""},
+};
+constexpr Form target_form{.name = "Target", .fields = target_fields};
+constexpr Form targets_form{.item = &target_form};
+
+constexpr Field library_fields[] = {
+    {path, &text_form, true, "relative to the manifest's folder"},
+    {digest, &text_form, false, "`xxh128:...` or `sha256:...`"},
+    {functions, &texts_form, false, ""},
+    {symbols_prefix, &text_form, false, ""},
+    {architectures, &texts_form, false, ""},
+    {cache, &text_form, false, ""},
+    {entry, &text_form, false, ""},
+    {source_files, &texts_form, false, ""},
+    {recipe, &text_form, false, "digest of what it was built from"},
+};
+constexpr Form library_form{.name = "Library", .fields = library_fields};
+constexpr Form libraries_form{.item = &library_form};
+
+constexpr std::string_view cache_kinds[] = {"disk", "memory"};
+constexpr Form cache_kind{.text = true, .words = cache_kinds};
+constexpr std::string_view input_words[] = {"source",
+                                            "specs",
+                                            "headers",
+                                            "architecture",
+                                            "compiler",
+                                            "compiler_version",
+                                            "flags",
+                                            "link_flags",
+                                            "include_paths",
+                                            "package_version",
+                                            "framework_version",
+                                            "runtime_version",
+                                            "environment",
+                                            "dtypes",
+                                            "attributes",
+                                            "operator_schema",
+                                            "driver",
+                                            "python_abi",
+                                            "options"};
+constexpr Form input_word{.text = true, .words = input_words};
+constexpr Form input_list{.item = &input_word};
+constexpr std::string_view method_words[] = {"content", "mtime", "none"};
+constexpr Form method_form{.text = true, .words = method_words};
+constexpr std::string_view covered_words[] = {"injected", "extra_include_paths", "transitive",
+                                              "system"};
+constexpr Form covered_word{.text = true, .words = covered_words};
+constexpr Form covered_form{.item = &covered_word};
+constexpr Field headers_fields[] = {
+    {method, &method_form, false, "how a header's change is noticed"},
+    {directories, &texts_form, false, ""},
+    {covered, &covered_form, false, "which headers the key covers"},
+};
+constexpr Form headers_form{.name = "Headers", .fields = headers_fields};
+constexpr std::string_view suffix_words[] = {"literal", "platform"};
+constexpr Form suffix_form{.text = true, .words = suffix_words};
+constexpr std::string_view match_words[] = {"exact", "prefix"};
+constexpr Form match_form{.text = true, .words = match_words};
+constexpr Field cache_entry_fields[] = {
+    {directory, &text_form, false, ""}, {name, &text_form, false, ""},
+    {key, &text_form, false, ""},       {recomputed_key, &text_form, false, ""},
+    {library, &text_form, false, ""},   {functions, &texts_form, false, ""},
+};
+constexpr Form cache_entry_form{.name = "CacheEntry", .fields = cache_entry_fields};
+constexpr Form cache_entries_form{.item = &cache_entry_form};
+constexpr Field cache_fields[] = {
+    {name, &text_form, true, ""},
+    {kind, &cache_kind, false, ""},
+    {backs, &text_form, false, "name of the cache in front of which this one stands"},
+    {location, &location_form, false, ""},
+    {schema, &text_or_null, false, "version constant of the key; null: it has none"},
+    {separated, &truth_form, false, "fields are tagged or length-prefixed"},
+    {hash, &text_form, false, ""},
+    {parameters, &texts_form, false, "names in the code"},
+    {inputs, &input_list, false, "what the key is made of"},
+    {required_inputs, &input_list, false, "what it must be made of"},
+    {headers, &headers_form, false, ""},
+    {environment, &texts_form, false, "variables that reach the build"},
+    {temporary_name, &texts_form, false, "what makes a temporary name unique"},
+    {suffix, &suffix_form, false, ""},
+    {match, &match_form, false, "how look-up and clear find an entry"},
+    {directory, &text_form, false, ""},
+    {entries, &cache_entries_form, false, ""},
+};
+constexpr Form cache_form{.name = "Cache", .fields = cache_fields};
+constexpr Form caches_form{.item = &cache_form};
+
+constexpr Field predicate_fields[] = {
+    {name, &text_form, false, ""},
+    {location, &location_form, false, ""},
+    {kinds, &texts_form, false, "kinds that it accepts"},
+    {refused, &texts_form, false, "kinds that it was asked for and refused"},
+    {takes_backend, &truth_form, false, ""},
+    {names, &text_map, false, "kind -> what it calls the kernel"},
+};
+constexpr Form predicate_form{.name = "Predicate", .fields = predicate_fields};
+constexpr Field table_entry_fields[] = {
+    {kind, &text_form, true, ""},
+    {kernel, &text_form, true, ""},
+    {location, &location_form, false, ""},
+};
+constexpr Form table_entry_form{.name = "TableEntry", .fields = table_entry_fields};
+constexpr Form table_entries_form{.item = &table_entry_form};
+constexpr Field table_fields[] = {
+    {name, &text_form, false, ""},
+    {location, &location_form, false, ""},
+    {entries, &table_entries_form, false, ""},
+    {default_, &text_or_null, false, "kernel that serves what is not listed; null: a typed miss"},
+};
+constexpr Form table_form{.name = "DispatchTable", .fields = table_fields};
+constexpr Field exception_fields[] = {
+    {kind, &text_form, true, ""},
+    {reason, &text_form, false, ""},
+};
+constexpr Form exception_form{.name = "Exception", .fields = exception_fields};
+constexpr Form exceptions_form{.item = &exception_form};
+constexpr Field lookup_fields[] = {
+    {operator_, &text_form, true, ""},
+    {platform, &text_form, false, ""},
+    {kind, &text_form, false, ""},
+    {location, &location_form, false, ""},
+};
+constexpr Form lookup_form{.name = "Lookup", .fields = lookup_fields};
+constexpr Form lookups_form{.item = &lookup_form};
+constexpr Field dispatch_fields[] = {
+    {operator_, &text_form, true, ""},
+    {backend, &text_form, false, ""},
+    {predicate, &predicate_form, false, "what is claimed"},
+    {table, &table_form, false, "what is there"},
+    {exceptions, &exceptions_form, false, ""},
+    {kinds, &texts_form, false, "the whole enumeration"},
+    {lookups, &lookups_form, false, "triples that code asks for by name"},
+};
+constexpr Form dispatch_form{.name = "Dispatch", .fields = dispatch_fields};
+constexpr Form dispatches_form{.item = &dispatch_form};
+
+constexpr Field registration_fields[] = {
+    {name, &text_form, true, ""},
+    {platform, &text_form, false, ""},
+    {location, &location_form, false, ""},
+};
+constexpr Form registration_form{.name = "Registration", .fields = registration_fields};
+constexpr Form registrations_form{.item = &registration_form};
+
+constexpr Field producer_fields[] = {
+    {name, &text_form, false, ""},
+    {version, &text_form, false, ""},
+    {packages, &text_map, false, "package -> version"},
+    {python, &text_form, false, ""},
+};
+constexpr Form producer_form{.name = "Producer", .fields = producer_fields};
+constexpr Form version_form{
+    .count = true, .minimum = manifest_version, .maximum = manifest_version};
+
+constexpr Field manifest_fields[] = {
+    {opseal_manifest, &version_form, true, "version of the format"},
+    {producer, &producer_form, false, "who wrote it"},
+    {system, &system_form, false, "spelling and matching rules in force"},
+    {platforms, &texts_form, false, "platforms that the registry knows"},
+    {required_platforms, &texts_form, false, "platforms promised for every operator"},
+    {platform_aliases, &text_map, false, "name -> name"},
+    {architectures, &texts_form, false, "fleet"},
+    {devices, &texts_form, false, "what the machine of the walk had"},
+    {global_backends, &text_map, false, "platform -> backend set for every operator"},
+    {backend_fallbacks, &texts_form, false, "platforms with a fallback for everything"},
+    {opsets, &count_map, false, "domain -> newest released version"},
+    {remarks, &texts_form, false, ""},
+    {registrations, &registrations_form, false, "log in order of registration"},
+    {operators, &operators_form, false, ""},
+    {targets, &targets_form, false, "log in order of registration"},
+    {libraries, &libraries_form, false, ""},
+    {caches, &caches_form, false, ""},
+    {dispatch, &dispatches_form, false, ""},
+};
+
+void visit_form(const Form& form, std::vector<const Form*>& done, void (*visit)(const Form&, void*),
+                void* context) {
+  if (std::find(done.begin(), done.end(), &form) != done.end()) return;
+  done.push_back(&form);
+  for (const Field& field : form.fields) visit_form(*field.form, done, visit, context);
+  if (form.item != nullptr) visit_form(*form.item, done, visit, context);
+  if (form.map_value != nullptr) visit_form(*form.map_value, done, visit, context);
+  if (!form.name.empty()) visit(form, context);
+}
+
+}  // namespace
+
+constinit const Form manifest_form{.name = "Manifest", .fields = manifest_fields};
+
+void for_each_named_form(const Form& root, void (*visit)(const Form&, void*), void* context) {
+  std::vector<const Form*> done;
+  visit_form(root, done, visit, context);
+}
+
+}  // namespace opseal

@@ -1,0 +1,349 @@
+// The registration manifest, version 1: JSON whose shape is `manifest_form`.
+//
+// A bad item inside a good file is a problem at its place, and reading goes on: a member of the
+// wrong type counts as not said, an element of the wrong type keeps its place in the list as
+// "unread", so that no rule counts too few. What breaks the grammar of JSON ends the file, and
+// nothing of it is kept.
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzers/analyzers.h"
+#include "analyzers/fact_writer.h"
+#include "analyzers/json_reader.h"
+#include "opseal/form.h"
+#include "opseal/text.h"
+
+namespace opseal {
+namespace {
+
+// "text or null", for messages.
+std::string expectation(const Form& form) {
+  std::vector<std::string> types;
+  if (form.text) types.push_back("text");
+  if (form.count) types.push_back("non-negative integer");
+  if (form.real) types.push_back("number");
+  if (form.truth) types.push_back("true or false");
+  if (form.item != nullptr) types.push_back("list");
+  if (!form.fields.empty() || form.map_value != nullptr) types.push_back("object");
+  if (form.null) types.push_back("null");
+  std::string out;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (i > 0) out += i + 1 == types.size() ? " or " : ", ";
+    out += types[i];
+  }
+  return out;
+}
+
+// "`inputs`", "an element of `tags`", "the document".
+struct Site {
+  Key key = Key::none;
+  bool element = false;
+
+  std::string text() const {
+    if (key == Key::none) return "the document";
+    return (element ? "an element of " : "") + quote(to_text(key));
+  }
+};
+
+class ManifestReader {
+ public:
+  ManifestReader(JsonReader& json, Facts& facts) : json_(json), facts_(facts), writer_(facts) {}
+
+  void read_document(std::uint32_t file) {
+    Document document;
+    document.file = file;
+    document.first = writer_.next();
+    if (json_.peek() != '{') json_.fail(json_.offset(), 1, "expected an object");
+    const bool whole = read_object(manifest_form, Key::none, {});
+    json_.expect_end();
+    if (!whole) {
+      writer_.drop(document.first);
+      return;
+    }
+    document.end = writer_.next();
+    facts_.documents.push_back(document);
+  }
+
+ private:
+  // Reads a value and writes its node; false when it was no such value and nothing was written.
+  // `key` is the node's own, `site` tells messages where it stands.
+  bool read_value(const Form& form, Key key, const Site& site) {
+    const char byte = json_.peek();
+    if (byte == '"') return read_text(form, key, site);
+    if (byte == '{') {
+      if (!form.fields.empty()) return read_object(form, key, site);
+      if (form.map_value != nullptr) return read_map(form, key, site);
+      return wrong("an object", form, site);
+    }
+    if (byte == '[') {
+      if (form.item != nullptr) return read_list(form, key, site);
+      return wrong("a list", form, site);
+    }
+    if (byte == '-' || (byte >= '0' && byte <= '9')) return read_number(form, key, site);
+    return read_literal(form, key, site);
+  }
+
+  bool wrong(std::string_view found, const Form& form, const Site& site) {
+    const std::uint64_t begin = json_.offset();
+    const std::string message =
+        std::string(found) + " as " + site.text() + ", expected " + expectation(form);
+    json_.skip_value();
+    json_.problem(begin, json_.offset() - begin, message);
+    return false;
+  }
+
+  bool wrong_token(std::string_view found, std::uint64_t offset, std::uint64_t length,
+                   const Form& form, const Site& site) {
+    json_.problem(offset, length,
+                  std::string(found) + " as " + site.text() + ", expected " + expectation(form));
+    return false;
+  }
+
+  bool read_text(const Form& form, Key key, const Site& site) {
+    const JsonReader::Text text = json_.read_text();
+    if (!text.good) return false;
+    if (!form.text) return wrong_token("a text", text.offset, text.length, form, site);
+    if (!form.words.empty() &&
+        std::find(form.words.begin(), form.words.end(), text.text) == form.words.end()) {
+      json_.problem(text.offset, text.length,
+                    quote(text.text) + " is no word for " + site.text() +
+                        did_you_mean(text.text, form.words));
+      return false;
+    }
+    writer_.add_text(key, text.text, text.offset, text.length);
+    return true;
+  }
+
+  bool read_number(const Form& form, Key key, const Site& site) {
+    const JsonReader::Number number = json_.read_number();
+    if (number.kind == JsonReader::NumberKind::bad) return false;
+    if (number.kind == JsonReader::NumberKind::count && form.count) {
+      if (number.count < form.minimum || number.count > form.maximum) {
+        if (site.key == Key::opseal_manifest) {
+          json_.fail(number.offset, number.length,
+                     "manifest version " + std::to_string(number.count) +
+                         ", this opseal reads version " + std::to_string(manifest_version));
+        }
+        return out_of_range(form, site, number);
+      }
+      writer_.add(key, NodeType::count, number.count, number.offset, number.length);
+      return true;
+    }
+    if (form.real) {
+      writer_.add_real(key, number.real, number.offset, number.length);
+      return true;
+    }
+    if (form.count) return out_of_range(form, site, number);
+    return wrong_token("a number", number.offset, number.length, form, site);
+  }
+
+  bool out_of_range(const Form& form, const Site& site, const JsonReader::Number& number) {
+    json_.problem(number.offset, number.length,
+                  "number out of range as " + site.text() + ", expected an integer from " +
+                      std::to_string(form.minimum) + " to " + std::to_string(form.maximum));
+    return false;
+  }
+
+  bool read_literal(const Form& form, Key key, const Site& site) {
+    const JsonReader::Literal literal = json_.read_literal();
+    if (literal.word == JsonReader::Word::unknown) return false;
+    if (literal.word == JsonReader::Word::null) {
+      if (!form.null) return wrong_token("null", literal.offset, literal.length, form, site);
+      writer_.add(key, NodeType::null, 0, literal.offset, literal.length);
+      return true;
+    }
+    if (!form.truth)
+      return wrong_token("a truth value", literal.offset, literal.length, form, site);
+    writer_.add(key, NodeType::truth, literal.word == JsonReader::Word::yes ? 1 : 0, literal.offset,
+                literal.length);
+    return true;
+  }
+
+  bool read_list(const Form& form, Key key, const Site& site) {
+    const std::uint32_t list = writer_.open(key, NodeType::list, json_.offset());
+    json_.take();
+    bool first = true;
+    while (json_.more(first, ']')) {
+      json_.peek();
+      const std::uint64_t begin = json_.offset();
+      const std::uint32_t node = writer_.next();
+      if (read_value(*form.item, Key::none, {site.key, true})) continue;
+      writer_.drop(node);
+      writer_.add(Key::none, NodeType::unread, 0, begin, json_.offset() - begin);
+    }
+    writer_.close(list, json_.offset());
+    return true;
+  }
+
+  bool read_map(const Form& form, Key key, const Site& site) {
+    const std::uint32_t map = writer_.open(key, NodeType::map, json_.offset());
+    json_.take();
+    entries_.clear();
+    bool first = true;
+    while (json_.more(first, '}')) {
+      const std::uint32_t entry = writer_.next();
+      const JsonReader::Text name = read_key();
+      bool keep = name.good;
+      if (name.good) {
+        writer_.add_text(Key::entry_name, name.text, name.offset, name.length);
+        const auto [before, fresh] = entries_.try_emplace(facts_.nodes[entry].value, name.offset);
+        if (!fresh) equal_keys(name, before->second);
+        keep = fresh;
+      }
+      json_.expect_colon();
+      if (!read_value(*form.map_value, Key::entry_value, {site.key, true})) keep = false;
+      if (!keep) writer_.drop(entry);
+    }
+    writer_.close(map, json_.offset());
+    return true;
+  }
+
+  // False when a required key is missing; then nothing is written.
+  bool read_object(const Form& form, Key key, const Site& site) {
+    const std::uint64_t begin = json_.offset();
+    const std::uint32_t object = writer_.open(key, NodeType::object, begin);
+    json_.take();
+    std::uint64_t seen = 0;
+    std::uint64_t written = 0;
+    std::uint64_t key_offsets[max_fields];
+    // Where the last key stood in the table: writers keep an order, so the next one is mostly the
+    // next row.
+    std::size_t guess = 0;
+    bool first = true;
+    while (json_.more(first, '}')) {
+      const JsonReader::Text name = read_key();
+      const std::size_t at = name.good ? find_field(form, name.text, guess) : form.fields.size();
+      if (at == form.fields.size()) {
+        read_unknown(form, site, name, object);
+        continue;
+      }
+      guess = at + 1;
+      const std::uint64_t bit = std::uint64_t{1} << at;
+      const bool repeated = (seen & bit) != 0;
+      if (repeated) equal_keys(name, key_offsets[at]);
+      seen |= bit;
+      if (!repeated) key_offsets[at] = name.offset;
+      json_.expect_colon();
+      const Field& field = form.fields[at];
+      const std::uint32_t node = writer_.next();
+      if (!read_value(*field.form, field.key, {field.key, false}) || repeated) {
+        writer_.drop(node);
+      } else {
+        written |= bit;
+      }
+    }
+    writer_.close(object, json_.offset());
+    return has_required(form, site, object, seen, written, begin);
+  }
+
+  static std::size_t find_field(const Form& form, std::string_view name, std::size_t guess) {
+    const std::size_t count = form.fields.size();
+    for (std::size_t step = 0; step < count; ++step) {
+      const std::size_t at = guess + step < count ? guess + step : guess + step - count;
+      if (to_text(form.fields[at].key) == name) return at;
+    }
+    return count;
+  }
+
+  // `x-` keys are kept as written; all others are a problem, so that a spelling mistake never
+  // disables a rule silently.
+  void read_unknown(const Form& form, const Site& site, const JsonReader::Text& name,
+                    std::uint32_t object) {
+    const std::uint64_t offset = name.offset;
+    const std::uint64_t length = name.length;
+    const bool extension = name.good && name.text.starts_with("x-");
+    if (extension) {
+      const std::uint32_t node = writer_.next();
+      const std::string key(name.text);
+      note_equal_extension(object, node, name);
+      writer_.add_text(Key::extension, key, offset, length);
+      json_.expect_colon();
+      const std::uint64_t begin = json_.offset();
+      const std::string raw = json_.read_raw();
+      if (raw.empty()) {
+        writer_.drop(node);
+        return;
+      }
+      writer_.add(Key::extension, NodeType::raw, facts_.names.intern(raw), begin, raw.size());
+      return;
+    }
+    if (name.good) {
+      std::vector<std::string_view> known;
+      for (const Field& field : form.fields) known.push_back(to_text(field.key));
+      const std::string where = site.key == Key::none ? "the manifest" : quote(to_text(site.key));
+      json_.problem(
+          offset, length,
+          "unknown key " + quote(name.text) + " in " + where + did_you_mean(name.text, known));
+    }
+    json_.expect_colon();
+    json_.skip_value();
+  }
+
+  // An `x-` key is a rare guest, so looking back through the object is cheap enough unless an input
+  // is made to hurt: the look stops after a thousand members.
+  void note_equal_extension(std::uint32_t object, std::uint32_t end, const JsonReader::Text& name) {
+    const Name wanted = facts_.names.find(name.text);
+    if (wanted == Names::missing) return;
+    int looked = 0;
+    for (std::uint32_t node = object + 1; node < end && looked < 1000; ++looked) {
+      const Node& member = facts_.nodes[node];
+      if (member.key == Key::extension && member.type == NodeType::text && member.value == wanted) {
+        equal_keys(name, member.offset());
+        return;
+      }
+      node += extent(member);
+    }
+  }
+
+  bool has_required(const Form& form, const Site& site, std::uint32_t object, std::uint64_t seen,
+                    std::uint64_t written, std::uint64_t begin) {
+    for (std::size_t at = 0; at < form.fields.size(); ++at) {
+      const std::uint64_t bit = std::uint64_t{1} << at;
+      if (!form.fields[at].required || (written & bit) != 0) continue;
+      if ((seen & bit) == 0) {
+        json_.problem(
+            begin, 1,
+            "object in " + site.text() + " without its key " + quote(to_text(form.fields[at].key)));
+      }
+      writer_.drop(object);
+      return false;
+    }
+    return true;
+  }
+
+  void equal_keys(const JsonReader::Text& name, std::uint64_t first_offset) {
+    json_.problem(name.offset, name.length,
+                  "key " + quote(name.text) + " stands twice in one object; the first one counts",
+                  Location{json_.file(), static_cast<std::uint32_t>(name.length), first_offset});
+  }
+
+  JsonReader::Text read_key() {
+    if (json_.peek() != '"') json_.fail(json_.offset(), 1, "expected a key in quotation marks");
+    return json_.read_text();
+  }
+
+  JsonReader& json_;
+  Facts& facts_;
+  FactWriter writer_;
+  // Of the map that is being read (maps don't nest): name -> where it stands.
+  std::unordered_map<Name, std::uint64_t> entries_;
+};
+
+}  // namespace
+
+bool accepts_manifest(std::string_view head) {
+  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
+  const std::size_t start = head.find_first_not_of(" \t\r\n");
+  return start != head.npos && head[start] == '{' && head.find("\"opseal_manifest\"") != head.npos;
+}
+
+void load_manifest(ByteSource& source, std::uint32_t file, Facts& facts) {
+  JsonReader json(source, file, facts.problems);
+  ManifestReader(json, facts).read_document(file);
+}
+
+}  // namespace opseal

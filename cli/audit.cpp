@@ -1,0 +1,164 @@
+#include "cli/audit.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "analyzers/analyzers.h"
+#include "analyzers/join.h"
+#include "cli/discover.h"
+#include "cli/places.h"
+#include "opseal/digest.h"
+#include "opseal/text.h"
+#include "rules/rules.h"
+
+namespace opseal {
+namespace {
+
+unsigned thread_count(const Options& options) {
+  if (options.threads != 0) return options.threads;
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+// Reads files side by side and joins them in the order of their paths.
+void read_files(Discovered& found, unsigned threads, Facts& facts) {
+  std::vector<Facts> parts(found.inputs.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t at = next++; at < parts.size(); at = next++) {
+      parts[at] = load_file(*found.inputs[at].analyzer, std::move(found.inputs[at].file));
+    }
+  };
+  const auto wanted = static_cast<unsigned>(std::min<std::size_t>(threads, parts.size()));
+  std::vector<std::thread> helpers;
+  for (unsigned i = 1; i < wanted; ++i) helpers.emplace_back(work);
+  work();
+  for (std::thread& helper : helpers) helper.join();
+  for (Facts& part : parts) facts.append(std::move(part));
+}
+
+void add_problems(Discovered& found, Facts& facts) {
+  Facts part;
+  part.files = std::move(found.problem_files);
+  part.problems = std::move(found.problems);
+  facts.append(std::move(part));
+}
+
+std::uint64_t count_operators(const Facts& facts) {
+  std::uint64_t operators = 0;
+  for (const Document& document : facts.documents)
+    operators += facts.root(document)[Key::operators].size();
+  return operators;
+}
+
+void apply_severities(Audit& audit) {
+  for (Finding& finding : audit.findings) {
+    for (const auto& [pattern, severity] : audit.settings.severities) {
+      if (glob_match(pattern, finding.rule->id)) finding.severity = severity;
+    }
+  }
+}
+
+void sort_findings(Audit& audit) {
+  const auto key = [](const Finding& finding) {
+    const Location& where = finding.evidence.where;
+    return std::make_tuple(where.file, where.offset, finding.rule->id);
+  };
+  std::stable_sort(audit.findings.begin(), audit.findings.end(),
+                   [&key](const Finding& a, const Finding& b) { return key(a) < key(b); });
+}
+
+// Equal findings (the same rule about the same subject at the same kind of place) are told apart by
+// their order.
+void set_fingerprints(Audit& audit) {
+  std::map<std::string, int> seen;
+  for (Finding& finding : audit.findings) {
+    Digest digest;
+    digest.add("rule", finding.rule->id).add("subject", finding.subject);
+    digest.add("evidence", stable_name(audit.facts, finding.evidence.where));
+    for (const Evidence& other : finding.related) {
+      digest.add("related", stable_name(audit.facts, other.where));
+    }
+    std::string hex = digest.hex();
+    const int before = seen[hex]++;
+    if (before > 0) hex = digest.add("repeat", std::to_string(before)).hex();
+    finding.fingerprint = "opseal1:" + hex;
+  }
+}
+
+void count(Audit& audit) {
+  for (const Finding& finding : audit.findings) {
+    if (finding.silenced_by == "baseline") {
+      ++audit.baselined;
+    } else if (!finding.silenced_by.empty()) {
+      ++audit.suppressed;
+    } else if (finding.severity == Severity::error) {
+      ++audit.counts.errors;
+    } else if (finding.severity == Severity::warning) {
+      ++audit.counts.warnings;
+    } else {
+      ++audit.counts.notes;
+    }
+  }
+}
+
+bool fails(const Audit& audit) {
+  if (audit.settings.never_fail) return false;
+  return std::any_of(
+      audit.findings.begin(), audit.findings.end(), [&audit](const Finding& finding) {
+        return finding.silenced_by.empty() && finding.severity >= audit.settings.fail_on;
+      });
+}
+
+void conclude(Audit& audit, bool allow_empty) {
+  const bool unread =
+      std::any_of(audit.facts.problems.begin(), audit.facts.problems.end(),
+                  [](const Problem& problem) { return problem.severity == Severity::error; });
+  const bool unheard =
+      audit.settings.strict && std::any_of(audit.runs.begin(), audit.runs.end(),
+                                           [](const RuleRun& run) { return run.skipped; });
+  audit.complete = !unread && !unheard;
+  if (fails(audit)) {
+    audit.exit_code = exit_code::findings;
+  } else if (audit.inputs == 0 && !unread) {
+    audit.exit_code = allow_empty ? exit_code::clean : exit_code::nothing;
+  } else {
+    audit.exit_code = audit.complete ? exit_code::clean : exit_code::incomplete;
+  }
+}
+
+}  // namespace
+
+Audit read_inputs(const Options& options) {
+  Audit audit;
+  audit.arguments = options.arguments;
+  audit.settings = make_settings(options);
+  Discovered found = discover(options, audit.settings);
+  audit.inputs = found.inputs.size();
+  audit.other_files = found.other_files;
+  audit.remarks = std::move(found.remarks);
+  read_files(found, thread_count(options), audit.facts);
+  add_problems(found, audit.facts);
+  audit.operators = count_operators(audit.facts);
+  return audit;
+}
+
+Audit run_audit(const Options& options) {
+  Audit audit = read_inputs(options);
+  const std::vector<const Rule*> rules = choose_rules(audit.settings);
+  state_settings(audit.settings.platforms, audit.settings.architectures, audit.facts);
+  // From here on facts are const.
+  audit.runs = run_rules(rules, audit.facts, thread_count(options), audit.findings);
+  apply_severities(audit);
+  sort_findings(audit);
+  set_fingerprints(audit);
+  // From here on findings are const.
+  count(audit);
+  conclude(audit, options.allow_empty);
+  return audit;
+}
+
+}  // namespace opseal

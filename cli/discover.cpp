@@ -1,0 +1,236 @@
+#include "cli/discover.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <system_error>
+
+#include "cli/process.h"
+#include "opseal/text.h"
+
+namespace fs = std::filesystem;
+
+namespace opseal {
+namespace {
+
+std::string read_head(const std::string& path, std::string& error) {
+  ByteSource source = ByteSource::file(path);
+  std::string head(head_size, '\0');
+  std::size_t filled = 0;
+  while (filled < head.size()) {
+    const std::size_t got = source.read(head.data() + filled, head.size() - filled);
+    if (got == 0) break;
+    filled += got;
+  }
+  error = source.error();
+  head.resize(filled);
+  return head;
+}
+
+bool inside(const fs::path& path, const fs::path& folder) {
+  const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  (void)rest;
+  return end == folder.end();
+}
+
+class Discovery {
+ public:
+  Discovery(const Options& options, const Settings& settings)
+      : options_(options), settings_(settings), root_(find_root(fs::current_path().string())) {}
+
+  Discovered run() {
+    std::vector<std::string> paths = options_.paths;
+    if (paths.empty()) paths.push_back(".");
+    for (const std::string& path : paths) {
+      if (path == "-") {
+        add_standard_input();
+      } else {
+        add_given(path);
+      }
+    }
+    std::sort(found_.inputs.begin(), found_.inputs.end(),
+              [](const auto& a, const auto& b) { return a.file.path < b.file.path; });
+    return std::move(found_);
+  }
+
+ private:
+  void add_given(const std::string& path) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (!fs::exists(status)) {
+      throw UsageError("no such file or directory: " + quote(path));
+    }
+    if (fs::is_directory(status)) {
+      add_directory(path);
+    } else {
+      add_file(path, true);
+    }
+  }
+
+  void add_standard_input() {
+    InputFile file;
+    file.path = "-";
+    file.bytes = read_all(STDIN_FILENO);
+    file.size = file.bytes.size();
+    const Analyzer* analyzer = find_analyzer(std::string_view(file.bytes).substr(0, head_size));
+    if (analyzer == nullptr) {
+      not_recognised(std::move(file));
+    } else {
+      found_.inputs.push_back({std::move(file), analyzer});
+    }
+  }
+
+  void add_directory(const std::string& directory) {
+    if (!options_.no_ignore && add_by_git(directory)) return;
+    walk(directory, fs::weakly_canonical(directory));
+  }
+
+  // The files of a directory as git lists them: tracked ones and those that it doesn't ignore.
+  // False when git can't tell, which is no reason to look at less.
+  bool add_by_git(const std::string& directory) {
+    const ProcessResult top = run_process(
+        {"env", "LC_ALL=C", "git", "-C", directory, "rev-parse", "--is-inside-work-tree"});
+    if (!top.started || top.status != 0) {
+      // 127: there is no git, so nothing is ignored by it.
+      if (top.started && top.status != 127 &&
+          top.errors.find("not a git repository") == std::string::npos) {
+        found_.remarks.push_back("git could not say what it ignores in " + quote(directory) +
+                                 ", so everything there is read: " + first_line(top.errors));
+      }
+      return false;
+    }
+    const ProcessResult list = run_process({"env", "LC_ALL=C", "git", "-C", directory, "ls-files",
+                                            "-z", "--cached", "--others", "--exclude-standard"});
+    if (list.status != 0) {
+      found_.remarks.push_back("git could not list " + quote(directory) +
+                               ", so everything there is read: " + first_line(list.errors));
+      return false;
+    }
+    const fs::path base = fs::weakly_canonical(directory);
+    for (std::size_t at = 0; at < list.output.size();) {
+      const std::size_t end = std::min(list.output.find('\0', at), list.output.size());
+      const fs::path path = fs::path(directory) / list.output.substr(at, end - at);
+      at = end + 1;
+      std::error_code error;
+      // A submodule or a repository inside the repository: it has rules of its own.
+      if (fs::is_directory(fs::symlink_status(path, error))) {
+        add_directory(path.string());
+      } else {
+        add_walked(path, base);
+      }
+    }
+    return true;
+  }
+
+  static std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+  void walk(const fs::path& directory, const fs::path& base) {
+    std::error_code error;
+    for (fs::directory_iterator it(directory, fs::directory_options::skip_permission_denied, error),
+         end;
+         !error && it != end; it.increment(error)) {
+      const fs::path path = it->path();
+      if (path.filename() == ".git") continue;
+      std::error_code ignored;
+      if (fs::is_directory(it->symlink_status(ignored))) {
+        walk(path, base);
+      } else {
+        add_walked(path, base);
+      }
+    }
+  }
+
+  void add_walked(const fs::path& path, const fs::path& base) {
+    std::error_code error;
+    if (fs::is_symlink(fs::symlink_status(path, error))) {
+      const fs::path real = fs::canonical(path, error);
+      if (error || !inside(real, base)) return;
+    }
+    if (fs::is_regular_file(path, error) && !error) add_file(path.string(), false);
+  }
+
+  void add_file(const std::string& path, bool given) {
+    InputFile file;
+    file.path = shown_path(path);
+    file.open_path = path;
+    std::error_code error;
+    file.size = static_cast<std::uint64_t>(fs::file_size(path, error));
+    if (error) file.size = 0;
+    if (excluded(file.path)) return;
+    if (!seen_.insert(fs::weakly_canonical(path, error).string()).second) return;
+    std::string problem;
+    const std::string head = read_head(path, problem);
+    if (!problem.empty()) {
+      add_problem(std::move(file), "can't be read: " + problem);
+      return;
+    }
+    const Analyzer* analyzer = find_analyzer(head);
+    if (analyzer != nullptr) {
+      found_.inputs.push_back({std::move(file), analyzer});
+    } else if (given) {
+      not_recognised(std::move(file));
+    } else {
+      ++found_.other_files;
+    }
+  }
+
+  void not_recognised(InputFile file) {
+    if (options_.allow_empty) {
+      ++found_.other_files;
+      return;
+    }
+    std::string kinds;
+    for (const Analyzer& analyzer : all_analyzers()) {
+      kinds += kinds.empty() ? "" : ", ";
+      kinds += analyzer.describes;
+    }
+    add_problem(std::move(file), "of no kind that opseal reads; it reads: " + kinds);
+  }
+
+  void add_problem(InputFile file, std::string message) {
+    const auto number = static_cast<std::uint32_t>(found_.problem_files.size());
+    found_.problem_files.push_back(std::move(file));
+    found_.problems.push_back({Location{number, 0, 0}, std::move(message), {}, Severity::error});
+  }
+
+  bool excluded(const std::string& path) const {
+    return std::any_of(settings_.exclude.begin(), settings_.exclude.end(),
+                       [&path](const std::string& pattern) {
+                         return glob_match(pattern, path) || glob_match(pattern + "/*", path);
+                       });
+  }
+
+  std::string shown_path(const std::string& path) const {
+    std::error_code error;
+    const fs::path absolute = fs::absolute(path, error).lexically_normal();
+    const fs::path root = root_;
+    if (!inside(absolute, root)) return absolute.generic_string();
+    return absolute.lexically_relative(root).generic_string();
+  }
+
+  const Options& options_;
+  const Settings& settings_;
+  std::string root_;
+  Discovered found_;
+  std::set<std::string> seen_;
+};
+
+}  // namespace
+
+std::string find_root(const std::string& directory) {
+  for (fs::path folder = directory; !folder.empty(); folder = folder.parent_path()) {
+    std::error_code error;
+    if (fs::exists(folder / ".git", error)) return folder.string();
+    if (folder == folder.root_path()) break;
+  }
+  return directory;
+}
+
+Discovered discover(const Options& options, const Settings& settings) {
+  return Discovery(options, settings).run();
+}
+
+}  // namespace opseal

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzers/analyzers.h"
+#include "cli/options.h"
+#include "cli/settings.h"
+#include "opseal/facts.h"
+
+namespace opseal {
+
+struct Discovered {
+  struct Input {
+    InputFile file;
+    const Analyzer* analyzer = nullptr;
+  };
+  // Sorted by path, each once.
+  std::vector<Input> inputs;
+  // Given by name and of no kind that opseal knows, or not readable.
+  std::vector<Problem> problems;
+  std::vector<InputFile> problem_files;
+  // Under given directories and of no kind that opseal knows.
+  std::uint64_t other_files = 0;
+  std::vector<std::string> remarks;
+};
+
+// Walks the given paths and tells each file's kind by its content. Files that git ignores are left
+// out (git's own rules, asked of git itself) unless `no_ignore`; a symbolic link below a given
+// directory is followed only to a file inside that directory.
+Discovered discover(const Options& options, const Settings& settings);
+
+// The folder that reports name paths from: the top of the repository that `directory` is in, else
+// `directory` itself.
+std::string find_root(const std::string& directory);
+
+}  // namespace opseal

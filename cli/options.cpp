@@ -1,0 +1,145 @@
+#include "cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "cli/reports.h"
+#include "cli/version.h"
+
+namespace opseal {
+namespace {
+
+constexpr int usage_error = 2;
+
+ReportRequest parse_report(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == text.npos) return {text, ""};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::string check_report(const std::string& text) {
+  const std::string format = parse_report(text).format;
+  return find_report(format) != nullptr ? std::string() : unknown_report(format);
+}
+
+void add_input_options(CLI::App& app, Options& options) {
+  app.add_option("paths", options.paths,
+                 "files and directories; `-` is standard input; none: the current directory")
+      ->type_name("PATH");
+  app.add_flag("--no-ignore", options.no_ignore, "read files that git ignores too");
+  app.add_option("--exclude", options.exclude, "leave out paths that match a glob")
+      ->type_name("GLOB");
+  app.add_option("--config", options.config,
+                 "configuration file instead of the `opseal.toml` found upwards")
+      ->type_name("FILE");
+  app.add_flag("--no-config", options.no_config, "read no configuration file");
+  app.add_option("-j,--threads", options.threads, "threads; 0: one for each core");
+}
+
+void add_check(CLI::App& app, Options& options, std::vector<std::string>& reports) {
+  CLI::App* check =
+      app.add_subcommand("check", "audit registrations and report what is wrong with them");
+  add_input_options(*check, options);
+  check->add_option("-o,--output", reports, "report: text, json, jsonl or sarif; repeatable")
+      ->type_name("FORMAT[=PATH]")
+      ->check(CLI::Validator(check_report, ""));
+  check
+      ->add_option("--select", options.select,
+                   "run only rules that match an id or a glob; repeatable")
+      ->type_name("RULE");
+  check
+      ->add_option("--ignore", options.ignore,
+                   "leave out rules that match an id or a glob; repeatable")
+      ->type_name("RULE");
+  check
+      ->add_option("--profile", options.profile,
+                   "default, strict (every error and warning) or audit (notes too)")
+      ->check(CLI::IsMember({"default", "strict", "audit"}));
+  check
+      ->add_option("--fail-on", options.fail_on,
+                   "lowest severity that makes the exit code 1 (default: error)")
+      ->check(CLI::IsMember({"error", "warning", "note", "never"}));
+  check->add_flag("--strict", options.strict,
+                  "exit 4 when a rule that was asked for had nothing to look at");
+  check->add_flag("--allow-empty", options.allow_empty,
+                  "exit 0 when none of the paths is an input");
+  check->add_option("--platform", options.platforms,
+                    "platform that every operator must serve; repeatable");
+  check
+      ->add_option("--arch", options.architectures,
+                   "GPU architectures of the fleet, such as sm_80,sm_90a")
+      ->delimiter(',');
+  check->add_option("--color", options.color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  check->callback([&options] { options.command = Command::check; });
+}
+
+void add_dump(CLI::App& app, Options& options) {
+  CLI::App* dump = app.add_subcommand("dump", "print the facts that were read, as a manifest");
+  add_input_options(*dump, options);
+  dump->callback([&options] { options.command = Command::dump; });
+}
+
+void add_texts(CLI::App& app, Options& options) {
+  CLI::App* explain =
+      app.add_subcommand("explain", "say what a rule is for and what to do about a finding");
+  explain->add_option("rule", options.name, "id of a rule")->required();
+  explain->callback([&options] { options.command = Command::explain; });
+
+  CLI::App* rules = app.add_subcommand("rules", "list the rules");
+  rules->add_flag("--markdown", options.markdown, "as the table of the README");
+  rules->callback([&options] { options.command = Command::rules; });
+
+  CLI::App* schema = app.add_subcommand("schema", "print the JSON Schema of a format");
+  schema->add_option("format", options.name, "manifest, report or config")->required();
+  schema->callback([&options] { options.command = Command::schema; });
+}
+
+void add_export(CLI::App& app, Options& options) {
+  CLI::App* exporter = app.add_subcommand(
+      "export", "write a manifest from a live registry: imports the package, changes nothing");
+  exporter->add_option("name", options.name, "brainevent, braintrace or jax")->required();
+  exporter
+      ->add_option("--python", options.python,
+                   "interpreter that has the package (default: of the active virtual environment, "
+                   "else python3)")
+      ->type_name("PATH");
+  exporter->add_option("--import", options.imports, "import this module too; repeatable")
+      ->type_name("MODULE");
+  exporter->add_flag("--trace", options.trace,
+                     "trace the operators' own benchmark calls: runs code of the package");
+  exporter->add_option("--time-limit", options.time_limit, "seconds")->check(CLI::PositiveNumber);
+  exporter->add_option("-o,--output", options.output, "file instead of standard output")
+      ->type_name("FILE");
+  exporter->callback([&options] { options.command = Command::export_; });
+}
+
+}  // namespace
+
+Parsed parse_command_line(int argc, const char* const* argv) {
+  Options options;
+  std::vector<std::string> reports;
+  CLI::App app(
+      "opseal audits kernel registrations: what a system was told it can run, against what is "
+      "there",
+      "opseal");
+  app.set_version_flag("--version", std::string("opseal ") + version_text);
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::simple);
+  add_check(app, options, reports);
+  add_dump(app, options);
+  add_texts(app, options);
+  add_export(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // CLI11's own exit codes start at 105; ours are fixed by the report format.
+    const int code = app.exit(error, std::cout, std::cerr);
+    return {std::nullopt, code == 0 ? 0 : usage_error};
+  }
+  for (const std::string& report : reports) options.reports.push_back(parse_report(report));
+  options.arguments.assign(argv + 1, argv + argc);
+  return {options, 0};
+}
+
+}  // namespace opseal

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace opseal {
+
+// One `-o FORMAT[=PATH]`.
+struct ReportRequest {
+  std::string format;
+  // Empty or `-`: standard output.
+  std::string path;
+};
+
+enum class Command { check, dump, explain, rules, schema, export_ };
+
+// What the command line says, and nothing else: values that were not given are empty, so that the
+// configuration file can fill them.
+struct Options {
+  Command command = Command::check;
+  // As written, for the report.
+  std::vector<std::string> arguments;
+
+  // check, dump
+  std::vector<std::string> paths;
+  std::vector<ReportRequest> reports;
+  std::vector<std::string> select;
+  std::vector<std::string> ignore;
+  std::vector<std::string> platforms;
+  std::vector<std::string> architectures;
+  std::vector<std::string> exclude;
+  std::string profile;
+  std::string fail_on;
+  // A rule that was asked for and had nothing to look at makes the run incomplete.
+  bool strict = false;
+  // Read what git ignores too.
+  bool no_ignore = false;
+  // Nothing to check is fine: for hooks that are handed any JSON file.
+  bool allow_empty = false;
+  // Empty: looked for upwards.
+  std::string config;
+  bool no_config = false;
+  // auto, always, never
+  std::string color = "auto";
+  unsigned threads = 0;
+
+  // explain, schema, export: the name
+  std::string name;
+  // rules
+  bool markdown = false;
+
+  // export
+  std::string python;
+  std::vector<std::string> imports;
+  bool trace = false;
+  double time_limit = 300;
+  std::string output;
+};
+
+// Either the options or, for help, version and mistakes, the exit code with everything already
+// printed.
+struct Parsed {
+  std::optional<Options> options;
+  int exit_code = 0;
+};
+
+Parsed parse_command_line(int argc, const char* const* argv);
+
+}  // namespace opseal

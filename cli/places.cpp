@@ -1,0 +1,242 @@
+#include "cli/places.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <functional>
+#include <iterator>
+
+#include "opseal/text.h"
+
+namespace opseal {
+namespace {
+
+bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
+
+std::size_t code_points(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char byte) { return !continues(byte); }));
+}
+
+// What a terminal may be shown: control bytes and broken UTF-8 become one replacement character
+// each, so that columns stay right and a hostile file can't drive the terminal.
+std::string printable(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (length == 0 || (byte < 0x20 && byte != '\t') || byte == 0x7f) {
+      if (length != 0 || !continues(text[at])) out += "\ufffd";
+      ++at;
+    } else if (byte == '\t') {
+      out += ' ';
+      ++at;
+    } else {
+      out += text.substr(at, length);
+      at += length;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Places::~Places() {
+  for (auto& [number, file] : files_) {
+    if (file.descriptor >= 0) ::close(file.descriptor);
+  }
+}
+
+Places::File& Places::file(std::uint32_t number) {
+  File& file = files_[number];
+  if (file.ready) return file;
+  file.ready = true;
+  const InputFile& input = facts_.files[number];
+  if (input.open_path.empty()) {
+    file.size = input.bytes.size();
+    file.readable = true;
+  } else {
+    file.descriptor = ::open(input.open_path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat status {};
+    file.readable =
+        file.descriptor >= 0 && ::fstat(file.descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    file.size = file.readable ? static_cast<std::uint64_t>(status.st_size) : 0;
+    // A file that changed since it was read would put every place somewhere else.
+    if (file.size != input.size) file.readable = false;
+  }
+  if (file.readable) index(file, number);
+  return file;
+}
+
+void Places::index(File& file, std::uint32_t number) {
+  file.lines.push_back(0);
+  std::uint64_t continuations = 0;
+  constexpr std::uint64_t stride = 256 * block_size;
+  for (std::uint64_t at = 0; at < file.size; at += stride) {
+    const std::string bytes = read(file, number, at, stride);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      if (i % block_size == 0) file.continuations.push_back(continuations);
+      if (bytes[i] == '\n') file.lines.push_back(at + i + 1);
+      if (continues(bytes[i])) ++continuations;
+    }
+  }
+}
+
+std::string Places::read(const File& file, std::uint32_t number, std::uint64_t from,
+                         std::uint64_t size) const {
+  if (from >= file.size) return {};
+  size = std::min(size, file.size - from);
+  if (file.descriptor < 0) return facts_.files[number].bytes.substr(from, size);
+  std::string bytes(size, '\0');
+  std::size_t filled = 0;
+  while (filled < size) {
+    const ssize_t got = ::pread(file.descriptor, bytes.data() + filled, size - filled,
+                                static_cast<off_t>(from + filled));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  bytes.resize(filled);
+  return bytes;
+}
+
+std::uint64_t Places::continuations_before(const File& file, std::uint32_t number,
+                                           std::uint64_t offset) const {
+  const std::uint64_t block = offset / block_size;
+  if (block >= file.continuations.size())
+    return file.continuations.empty() ? 0 : file.continuations.back();
+  const std::string bytes = read(file, number, block * block_size, offset - block * block_size);
+  return file.continuations[block] +
+         static_cast<std::uint64_t>(std::count_if(bytes.begin(), bytes.end(), continues));
+}
+
+void Places::set_line(const File& file, std::uint32_t number, std::uint64_t offset,
+                      std::uint64_t& line, std::uint64_t& column) const {
+  offset = std::min(offset, file.size);
+  const auto after = std::upper_bound(file.lines.begin(), file.lines.end(), offset);
+  line = static_cast<std::uint64_t>(after - file.lines.begin());
+  const std::uint64_t start = *std::prev(after);
+  column = offset - start + 1 -
+           (continuations_before(file, number, offset) - continuations_before(file, number, start));
+}
+
+Position Places::position(const Location& where) {
+  Position position;
+  if (!where.known()) return position;
+  const File& of = file(where.file);
+  if (!of.readable) return position;
+  set_line(of, where.file, where.offset, position.line, position.column);
+  set_line(of, where.file, where.offset + where.length, position.end_line, position.end_column);
+  return position;
+}
+
+Places::Excerpt Places::excerpt(const Location& where, std::size_t width) {
+  Excerpt excerpt;
+  if (!where.known()) return excerpt;
+  const File& of = file(where.file);
+  if (!of.readable) return excerpt;
+  const std::uint64_t offset = std::min(where.offset, of.size);
+  const auto after = std::upper_bound(of.lines.begin(), of.lines.end(), offset);
+  const std::uint64_t line_start = *std::prev(after);
+  const std::uint64_t line_end = after == of.lines.end() ? of.size : *after - 1;
+  // Four bytes a code point at most; a third of the width goes in front of the place.
+  const std::uint64_t before = std::min<std::uint64_t>(offset - line_start, width / 3 * 4);
+  std::string front = read(of, where.file, offset - before, before);
+  if (before < offset - line_start) {
+    while (!front.empty() && continues(front.front())) front.erase(0, 1);
+  }
+  std::string back =
+      read(of, where.file, offset, std::min<std::uint64_t>(line_end - offset, width * 4));
+  if (!back.empty() && back.back() == '\r') back.pop_back();
+  const std::size_t front_points = code_points(front);
+  std::size_t keep = 0;
+  for (std::size_t points = 0; keep < back.size(); ++keep) {
+    if (!continues(back[keep]) && ++points > width - std::min(width, front_points)) break;
+  }
+  const bool cut_front = offset - before > line_start;
+  const bool cut_back = offset + keep < line_end && keep < back.size();
+  back.resize(keep);
+  const std::string shown_front = (cut_front ? "\u2026" : "") + printable(front);
+  excerpt.caret = code_points(shown_front);
+  const std::string marked =
+      printable(std::string_view(back).substr(0, std::min<std::size_t>(where.length, back.size())));
+  excerpt.carets = std::max<std::size_t>(1, code_points(marked));
+  excerpt.text = shown_front + printable(back) + (cut_back ? "\u2026" : "");
+  return excerpt;
+}
+
+namespace {
+
+// RFC 6901: `~` and `/` are escaped.
+std::string pointer_token(std::string_view text) {
+  std::string out;
+  for (const char byte : text) {
+    if (byte == '~') {
+      out += "~0";
+    } else if (byte == '/') {
+      out += "~1";
+    } else {
+      out += byte;
+    }
+  }
+  return out;
+}
+
+// Calls `step(name or empty, index in its list)` for each level from the document down to the fact
+// at a place.
+void descend(const Facts& facts, const Location& where,
+             const std::function<void(std::string_view, std::size_t)>& step) {
+  const auto document =
+      std::find_if(facts.documents.begin(), facts.documents.end(),
+                   [&where](const Document& candidate) { return candidate.file == where.file; });
+  if (document == facts.documents.end()) return;
+  std::uint32_t node = document->first;
+  while (facts.nodes[node].is_container() && facts.nodes[node].offset() != where.offset) {
+    const Node& container = facts.nodes[node];
+    const std::uint32_t end = node + container.value;
+    std::uint32_t chosen = 0;
+    std::size_t index = 0;
+    std::size_t chosen_index = 0;
+    std::uint32_t name = 0;
+    for (std::uint32_t child = node + 1; child < end; ++index) {
+      std::uint32_t value = child;
+      if (container.type == NodeType::map) value = child + 1;
+      if (facts.nodes[child].offset() > where.offset) break;
+      chosen = value;
+      chosen_index = index;
+      name = child;
+      child = value + extent(facts.nodes[value]);
+    }
+    if (chosen == 0) return;
+    std::string_view text = to_text(facts.nodes[chosen].key);
+    if (container.type == NodeType::map) text = facts.names.text(facts.nodes[name].value);
+    step(text, chosen_index);
+    node = chosen;
+  }
+}
+
+}  // namespace
+
+std::string logical_name(const Facts& facts, const Location& where) {
+  std::string pointer;
+  descend(facts, where, [&pointer](std::string_view name, std::size_t index) {
+    pointer += '/';
+    pointer += name.empty() ? std::to_string(index) : pointer_token(name);
+  });
+  return pointer;
+}
+
+std::string stable_name(const Facts& facts, const Location& where) {
+  std::string pointer;
+  descend(facts, where, [&pointer](std::string_view name, std::size_t) {
+    if (name.empty()) return;
+    if (!pointer.empty()) pointer += '/';
+    pointer += pointer_token(name);
+  });
+  return pointer;
+}
+
+}  // namespace opseal

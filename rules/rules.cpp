@@ -1,0 +1,94 @@
+#include "rules/rules.h"
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "opseal/text.h"
+
+namespace opseal {
+
+#define OPSEAL_RULE(name) extern const Rule name;
+#include "rules/rules.def"
+#undef OPSEAL_RULE
+
+namespace {
+
+constexpr const Rule* rule_table[] = {
+#define OPSEAL_RULE(name) &name,
+#include "rules/rules.def"
+#undef OPSEAL_RULE
+};
+
+// What is missing, or empty.
+std::string unmet_need(const Rule& rule, const Facts& facts) {
+  for (const Key key : rule.needs) {
+    if (key != Key::none && !facts.said[static_cast<std::size_t>(key)]) {
+      return "no input says " + quote(to_text(key));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const Rule* const> all_rules() { return rule_table; }
+
+const Rule* find_rule(std::string_view id) {
+  for (const Rule* rule : rule_table) {
+    if (rule->id == id) return rule;
+  }
+  return nullptr;
+}
+
+Finding& Sink::add(std::string subject, std::string message, Evidence evidence) {
+  Finding finding;
+  finding.rule = rule_;
+  finding.severity = rule_->severity;
+  finding.subject = std::move(subject);
+  finding.message = std::move(message);
+  finding.evidence = std::move(evidence);
+  findings_.push_back(std::move(finding));
+  return findings_.back();
+}
+
+RuleRun run_rule(const Rule& rule, const Facts& facts, std::vector<Finding>& findings) {
+  RuleRun run;
+  run.rule = &rule;
+  run.reason = unmet_need(rule, facts);
+  Sink sink(rule);
+  if (run.reason.empty()) {
+    rule.check(facts, sink);
+    if (sink.inspected_count() == 0) run.reason = "found no " + std::string(rule.inspects);
+  }
+  run.skipped = !run.reason.empty();
+  run.inspected = sink.inspected_count();
+  run.findings = sink.findings().size();
+  std::move(sink.findings().begin(), sink.findings().end(), std::back_inserter(findings));
+  return run;
+}
+
+std::vector<RuleRun> run_rules(std::span<const Rule* const> rules, const Facts& facts,
+                               unsigned threads, std::vector<Finding>& findings) {
+  std::vector<RuleRun> runs(rules.size());
+  std::vector<std::vector<Finding>> found(rules.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t at = next++; at < rules.size(); at = next++) {
+      runs[at] = run_rule(*rules[at], facts, found[at]);
+    }
+  };
+  std::vector<std::thread> helpers;
+  for (unsigned i = 1; i < threads; ++i) helpers.emplace_back(work);
+  work();
+  for (std::thread& helper : helpers) helper.join();
+  for (std::vector<Finding>& part : found) {
+    std::move(part.begin(), part.end(), std::back_inserter(findings));
+  }
+  return runs;
+}
+
+}  // namespace opseal

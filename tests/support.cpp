@@ -1,0 +1,66 @@
+#include "tests/support.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "analyzers/analyzers.h"
+#include "cli/reports.h"
+
+namespace fs = std::filesystem;
+
+namespace opseal::test {
+
+fs::path source_dir() { return OPSEAL_SOURCE_DIR; }
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void check_or_bless(const fs::path& path, const std::string& actual) {
+  if (std::getenv("OPSEAL_BLESS") != nullptr) {
+    std::ofstream(path, std::ios::binary) << actual;
+    return;
+  }
+  INFO("expected file: " << path.string() << " (after reading the difference: ./dev bless)");
+  CHECK(read_file(path) == actual);
+}
+
+std::vector<std::string> folders_in(const fs::path& path) {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
+    if (entry.is_directory()) names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Facts read_text(std::string_view manifest) {
+  InputFile input;
+  input.path = "ops.json";
+  input.bytes = manifest;
+  input.size = manifest.size();
+  return load_file(all_analyzers().front(), std::move(input));
+}
+
+Audit audit_paths(const std::vector<std::string>& paths, const std::vector<std::string>& select) {
+  Options options;
+  options.paths = paths;
+  options.select = select;
+  options.no_config = true;
+  options.no_ignore = true;
+  return run_audit(options);
+}
+
+std::string text_report(const Audit& audit) {
+  std::ostringstream out;
+  write_text(audit, {}, out);
+  return out.str();
+}
+
+}  // namespace opseal::test

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/audit.h"
+
+namespace opseal::test {
+
+// The root of the sources. Tests run there, so that reports name paths from it.
+std::filesystem::path source_dir();
+
+std::string read_file(const std::filesystem::path& path);
+
+// Compares a text with a committed file, or writes the file when OPSEAL_BLESS is set.
+void check_or_bless(const std::filesystem::path& path, const std::string& actual);
+
+// Sorted names of the folders in a folder.
+std::vector<std::string> folders_in(const std::filesystem::path& path);
+
+// Facts of a manifest given as text, under the name `ops.json`.
+Facts read_text(std::string_view manifest);
+
+// The audit of some paths with some rules, as the command line would make it, without a
+// configuration file.
+Audit audit_paths(const std::vector<std::string>& paths, const std::vector<std::string>& select);
+
+std::string text_report(const Audit& audit);
+
+}  // namespace opseal::test
