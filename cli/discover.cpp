@@ -39,7 +39,10 @@ bool inside(const fs::path& path, const fs::path& folder) {
 class Discovery {
  public:
   Discovery(const Options& options, const Settings& settings)
-      : options_(options), settings_(settings), root_(find_root(fs::current_path().string())) {}
+      : options_(options),
+        settings_(settings),
+        root_(find_root(fs::current_path().string())),
+        exclude_used_(settings.exclude.size()) {}
 
   Discovered run() {
     std::vector<std::string> paths = options_.paths;
@@ -51,6 +54,7 @@ class Discovery {
         add_given(path);
       }
     }
+    remark_unused_excludes();
     std::sort(found_.inputs.begin(), found_.inputs.end(),
               [](const auto& a, const auto& b) { return a.file.path < b.file.path; });
     return std::move(found_);
@@ -154,7 +158,7 @@ class Discovery {
 
   void add_file(const std::string& path, bool given) {
     InputFile file;
-    file.path = shown_path(path);
+    file.path = shown_path(path, root_);
     file.open_path = path;
     std::error_code error;
     file.size = static_cast<std::uint64_t>(fs::file_size(path, error));
@@ -196,29 +200,40 @@ class Discovery {
     found_.problems.push_back({Location{number, 0, 0}, std::move(message), {}, Severity::error});
   }
 
-  bool excluded(const std::string& path) const {
-    return std::any_of(settings_.exclude.begin(), settings_.exclude.end(),
-                       [&path](const std::string& pattern) {
-                         return glob_match(pattern, path) || glob_match(pattern + "/*", path);
-                       });
+  bool excluded(const std::string& path) {
+    bool matched = false;
+    for (std::size_t i = 0; i < settings_.exclude.size(); ++i) {
+      const std::string& pattern = settings_.exclude[i];
+      if (!glob_match(pattern, path) && !glob_match(pattern + "/*", path)) continue;
+      exclude_used_[i] = true;
+      matched = true;
+    }
+    return matched;
   }
 
-  std::string shown_path(const std::string& path) const {
-    std::error_code error;
-    const fs::path absolute = fs::absolute(path, error).lexically_normal();
-    const fs::path root = root_;
-    if (!inside(absolute, root)) return absolute.generic_string();
-    return absolute.lexically_relative(root).generic_string();
+  void remark_unused_excludes() {
+    for (std::size_t i = 0; i < exclude_used_.size(); ++i) {
+      if (exclude_used_[i]) continue;
+      found_.remarks.push_back("`exclude`: no file matches " + quote(settings_.exclude[i]));
+    }
   }
 
   const Options& options_;
   const Settings& settings_;
   std::string root_;
+  std::vector<bool> exclude_used_;
   Discovered found_;
   std::set<std::string> seen_;
 };
 
 }  // namespace
+
+std::string shown_path(const std::string& path, const std::string& root) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error).lexically_normal();
+  if (!inside(absolute, root)) return absolute.generic_string();
+  return absolute.lexically_relative(root).generic_string();
+}
 
 std::string find_root(const std::string& directory) {
   for (fs::path folder = directory; !folder.empty(); folder = folder.parent_path()) {
