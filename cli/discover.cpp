@@ -16,20 +16,6 @@ namespace fs = std::filesystem;
 namespace opseal {
 namespace {
 
-std::string read_head(const std::string& path, std::string& error) {
-  ByteSource source = ByteSource::file(path);
-  std::string head(head_size, '\0');
-  std::size_t filled = 0;
-  while (filled < head.size()) {
-    const std::size_t got = source.read(head.data() + filled, head.size() - filled);
-    if (got == 0) break;
-    filled += got;
-  }
-  error = source.error();
-  head.resize(filled);
-  return head;
-}
-
 bool inside(const fs::path& path, const fs::path& folder) {
   const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
   (void)rest;
@@ -79,7 +65,8 @@ class Discovery {
     file.path = "-";
     file.bytes = read_all(STDIN_FILENO);
     file.size = file.bytes.size();
-    const Analyzer* analyzer = find_analyzer(std::string_view(file.bytes).substr(0, head_size));
+    std::string error;
+    const Analyzer* analyzer = find_analyzer(file, error);
     if (analyzer == nullptr) {
       not_recognised(std::move(file));
     } else {
@@ -166,12 +153,11 @@ class Discovery {
     if (excluded(file.path)) return;
     if (!seen_.insert(fs::weakly_canonical(path, error).string()).second) return;
     std::string problem;
-    const std::string head = read_head(path, problem);
+    const Analyzer* analyzer = find_analyzer(file, problem);
     if (!problem.empty()) {
       add_problem(std::move(file), "can't be read: " + problem);
       return;
     }
-    const Analyzer* analyzer = find_analyzer(head);
     if (analyzer != nullptr) {
       found_.inputs.push_back({std::move(file), analyzer});
     } else if (given) {
@@ -191,7 +177,7 @@ class Discovery {
       kinds += kinds.empty() ? "" : ", ";
       kinds += analyzer.describes;
     }
-    add_problem(std::move(file), "of no kind that opseal reads; it reads: " + kinds);
+    add_problem(std::move(file), "of no kind that opseal reads, which is: " + kinds);
   }
 
   void add_problem(InputFile file, std::string message) {

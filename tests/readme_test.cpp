@@ -1,5 +1,5 @@
-// What the README shows is what opseal prints: each block between `<!-- begin: opseal ARGUMENTS -->` and `<!-- end -->`
-// is run again and compared, or written anew when blessing.
+// What the README shows is what opseal prints: each block between `<!-- begin: opseal ARGUMENTS
+// -->` and `<!-- end -->` is run again and compared, or written anew when blessing.
 
 #include <doctest/doctest.h>
 
@@ -41,7 +41,8 @@ TEST_CASE("the README shows what opseal prints") {
   std::string fresh;
   std::size_t at = 0;
   int blocks = 0;
-  for (std::size_t mark = readme.find(begin_mark); mark != readme.npos; mark = readme.find(begin_mark, at)) {
+  for (std::size_t mark = readme.find(begin_mark); mark != readme.npos;
+       mark = readme.find(begin_mark, at)) {
     const std::size_t words = mark + begin_mark.size();
     const std::size_t words_end = readme.find(mark_end, words);
     REQUIRE(words_end != readme.npos);
