@@ -20,12 +20,16 @@ struct Exporter {
 std::span<const Exporter> all_exporters();
 
 struct ExportRequest {
-  std::string python;  // a path, or a name on PATH; empty: `$VIRTUAL_ENV/bin/python`, else
-                       // `python3` on PATH
-  std::vector<std::string> modules;  // imported besides the exporter's own package
-  bool trace = false;               // may the exporter run code of the package beyond importing it?
-  double time_limit_seconds = 300;  // then the child and its children are killed
-  std::string tool_version;         // what `producer.version` says
+  // A path, or a name on PATH. Empty: `$VIRTUAL_ENV/bin/python`, else `python3` on PATH.
+  std::string python{};
+  // Imported besides the exporter's own package.
+  std::vector<std::string> modules{};
+  // May the exporter run code of the package beyond importing it?
+  bool trace = false;
+  // Then the child and its children are killed.
+  double time_limit_seconds = 300;
+  // What the manifest's `producer.version` says.
+  std::string tool_version{};
 };
 
 enum class ExportStatus {

@@ -24,6 +24,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t most_output_shown = std::size_t{1} << 20;
 constexpr std::size_t most_output_kept = std::size_t{16} << 10;
 
+// Far beyond any real limit, and small enough for the arithmetic of the clock.
+constexpr double longest_wait_seconds = 1e8;
+
 // How often the end of the child is looked for while its pipes are silent: a grandchild may hold
 // them open for ever.
 constexpr int tick_milliseconds = 50;
@@ -204,8 +207,8 @@ class Listener {
       : answer_limit_(request.answer_limit),
         answer_pipe_(std::move(answer_pipe)),
         output_pipe_(std::move(output_pipe)),
-        deadline_(start + std::chrono::duration_cast<Clock::duration>(
-                              std::chrono::duration<double>(request.time_limit_seconds))) {}
+        deadline_(start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                              std::min(request.time_limit_seconds, longest_wait_seconds)))) {}
 
   ChildEnd listen(const Child& child) {
     for (;;) {
