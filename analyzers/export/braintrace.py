@@ -5,8 +5,6 @@ Three spellings are met: the package `_etrace_op` (to 0.2.2) or `_op`, and the r
 `identity` numbers them.
 """
 
-import collections
-
 from _opseal_common import (
     MISSING,
     ExportError,
@@ -18,6 +16,7 @@ from _opseal_common import (
     packages_of,
     read,
     required_module,
+    tell_apart,
 )
 from _opseal_functions import core_function, describe_function
 from _opseal_jax_tables import JaxTables, leave_devices_alone
@@ -102,16 +101,7 @@ class Walk:
             self.primitives,
             key=lambda primitive: (primitive.name, self.aliases.get(id(primitive), [])),
         )
-        names = collections.Counter(primitive.name for primitive in ordered)
-        met = collections.Counter()
-        described = []
-        for primitive in ordered:
-            operator = self.operator(primitive)
-            if names[primitive.name] > 1:
-                operator["identity"] = str(met[primitive.name])
-                met[primitive.name] += 1
-            described.append(operator)
-        return described
+        return tell_apart([self.operator(primitive) for primitive in ordered])
 
     def operator(self, primitive):
         use = self.uses[id(primitive)]

@@ -1,5 +1,6 @@
 """What all exporters share: the request, modules and their private names, the manifest as text."""
 
+import collections
 import importlib
 import importlib.metadata
 import importlib.util
@@ -123,6 +124,17 @@ def producer(request, packages):
         "packages": {package: version for package, version in versions.items() if version},
         "python": ".".join(str(number) for number in sys.version_info[:3]),
     }
+
+
+def tell_apart(operators):
+    """Numbers operators of equal name, for registries that are keyed by objects, not by names."""
+    names = collections.Counter(operator["name"] for operator in operators)
+    met = collections.Counter()
+    for operator in operators:
+        if names[operator["name"]] > 1:
+            operator["identity"] = str(met[operator["name"]])
+            met[operator["name"]] += 1
+    return operators
 
 
 def new_manifest(request, packages, **facts):

@@ -11,6 +11,7 @@ from _opseal_common import (
     read,
     require_installed,
     required_module,
+    tell_apart,
 )
 from _opseal_ffi_log import FfiLog
 from _opseal_functions import describe_function
@@ -58,7 +59,8 @@ class Walk:
         self.reach = TangentReach(packages, lambda value: names.get(id(value)))
 
     def operators(self):
-        return [self.operator(primitive) for primitive in sorted(self.primitives, key=self.order)]
+        ordered = sorted(self.primitives, key=self.order)
+        return tell_apart([self.operator(primitive) for primitive in ordered])
 
     def order(self, primitive):
         """Equal names are told apart by the variable that holds them."""
@@ -66,11 +68,9 @@ class Walk:
 
     def operator(self, primitive):
         use = self.uses[id(primitive)]
-        operator = {
-            "name": primitive.name,
-            "namespace": self.owner(primitive, use),
-            "aliases": self.aliases.get(id(primitive), []),
-        }
+        operator = {"name": primitive.name}
+        operator.update(self.owner(primitive, use))
+        operator["aliases"] = self.aliases.get(id(primitive), [])
         if use.location:
             operator["location"] = use.location
         operator.update(result_facts(primitive))
@@ -90,10 +90,12 @@ class Walk:
         return operator
 
     def owner(self, primitive, use):
+        """The package that made it; a primitive that no variable holds does not tell."""
         if use.location:
             first = use.location["file"].split("/")[0]
-            return first[: -len(".py")] if first.endswith(".py") else first
-        return (self.holders.get(id(primitive)) or type(primitive).__module__).split(".")[0]
+            return {"namespace": first[: -len(".py")] if first.endswith(".py") else first}
+        holder = self.holders.get(id(primitive))
+        return {"namespace": holder.split(".")[0]} if holder else {}
 
     def differentiation(self, primitive):
         facts = self.tables.differentiation(primitive)
