@@ -89,7 +89,6 @@ constexpr Spelling exact_spellings[] = {
     {"FPGA", "fpga", device},
     {"Functionalize", "functionalize", wrapper},
     {"Meta", "meta", wrapper},
-    {"MkldnnCPU", "mkldnncpu", wrapper},
     {"Named", "named", wrapper},
     {"Negative", "negative", wrapper},
     {"PreDispatch", "predispatch", wrapper},
@@ -105,9 +104,11 @@ constexpr Spelling exact_spellings[] = {
     {"ZeroTensor", "zerotensor", wrapper},
 };
 
-// torch forms the keys of a kind of tensor by a prefix to the device: c10/core/DispatchKey.h.
-constexpr std::string_view torch_prefixes[] = {"Autocast",  "Autograd", "FuncTorch", "NestedTensor",
-                                               "Quantized", "Sparse",   "SparseCsr"};
+// torch forms the keys of a functionality by a prefix to the device (c10/core/DispatchKey.h). Those
+// for a kind of tensor compute; the others wrap.
+constexpr std::string_view tensor_prefixes[] = {"SparseCsr", "Sparse", "Quantized", "NestedTensor",
+                                                "Mkldnn"};
+constexpr std::string_view wrapper_prefixes[] = {"Autocast", "Autograd", "FuncTorch"};
 
 // JAX's aliases of `gpu` (jax/_src/xla_bridge.py), and what other systems run on such a device.
 constexpr std::string_view gpu_members[] = {"cuda", "metal", "oneapi", "rocm", "tensorrt"};
@@ -158,19 +159,26 @@ bool is_gpu(std::string_view name) {
 
 Platform canonical_platform(std::string_view written) {
   if (const Spelling* exact = find(exact_spellings, written)) {
-    return {exact->canonical, exact->role};
+    return {exact->canonical, exact->role, exact->canonical};
   }
   // Longer words are not platforms, and lower-casing them costs.
-  if (written.size() > 64) return {written, PlatformRole::unknown};
+  if (written.size() > 64) return {written, PlatformRole::unknown, written};
   const std::string word = lower(without_suffix(written));
-  if (const Spelling* known = find(spellings, word)) return {known->canonical, known->role};
-  if (const Spelling* known = find(spellings, without_device_number(word))) {
-    return {known->canonical, known->role};
+  const Spelling* known = find(spellings, word);
+  if (known == nullptr) known = find(spellings, without_device_number(word));
+  if (known != nullptr) return {known->canonical, known->role, known->canonical};
+  for (const std::string_view prefix : tensor_prefixes) {
+    if (!written.starts_with(prefix)) continue;
+    if (const Spelling* below = find(spellings, lower(written.substr(prefix.size())))) {
+      return {written, device, below->canonical};
+    }
   }
-  for (const std::string_view prefix : torch_prefixes) {
-    if (written.size() > prefix.size() && written.starts_with(prefix)) return {written, wrapper};
+  for (const std::string_view prefix : wrapper_prefixes) {
+    if (written.size() > prefix.size() && written.starts_with(prefix)) {
+      return {written, wrapper, written};
+    }
   }
-  return {written, PlatformRole::unknown};
+  return {written, PlatformRole::unknown, written};
 }
 
 bool same_platform(const Platform& a, const Platform& b) {
@@ -181,7 +189,8 @@ bool same_platform(const Platform& a, const Platform& b) {
 
 bool platform_reaches(const Platform& asked, const Platform& registered) {
   if (registered.role == PlatformRole::every || same_platform(asked, registered)) return true;
-  if (asked.role == PlatformRole::family) return is_gpu(registered.name);
+  if (registered.role == PlatformRole::device && asked.name == registered.hardware) return true;
+  if (asked.role == PlatformRole::family) return is_gpu(registered.hardware);
   return registered.role == PlatformRole::family && is_gpu(asked.name);
 }
 

@@ -29,6 +29,9 @@ struct Platform {
   // was written. Good as long as the facts are.
   std::string_view name;
   PlatformRole role = PlatformRole::unknown;
+  // Name of the hardware below: `cpu` for torch's `QuantizedCPU`, which is a table beside `CPU` and
+  // runs on the same device. Else the name.
+  std::string_view hardware;
 };
 
 // By the table of known spellings alone: first as written, then in lower case, then without a
@@ -39,7 +42,8 @@ Platform canonical_platform(std::string_view written);
 bool same_platform(const Platform& a, const Platform& b);
 
 // A call on `asked` can reach what is registered for `registered`: it is the same, serves every
-// device, or one of the two is a family that the other belongs to.
+// device, is a table for the same hardware, or one of the two is a family that the other belongs
+// to.
 bool platform_reaches(const Platform& asked, const Platform& registered);
 
 // The words of one manifest, its `platform_aliases` included. Remembers what it looked up, since
