@@ -13,17 +13,31 @@ namespace {
 // Nobody has more; keeps hostile input from costing the square of its size.
 constexpr std::size_t most_defaults = 64;
 
-// Kernels that a call on one platform must choose between: equal key, backends that differ.
+// A kernel that a call on its platform can be sent to.
 struct Choice {
   std::string_view platform;
-  std::uint64_t selection = 0;
   Name backend = Names::missing;
+  // Worked out where a platform has several backends.
+  std::uint64_t selection = 0;
   Fact kernel;
 };
 
-bool platform_before(const Choice& a, const Choice& b) {
-  if (a.platform != b.platform) return a.platform < b.platform;
-  return a.selection < b.selection;
+using Choices = std::vector<Choice>;
+
+// Two neighbours that nothing but the backend tells apart, in [first, end), which is one platform.
+Choices::iterator find_rivals(Choices::iterator first, Choices::iterator end) {
+  const auto differs = [&](const Choice& choice) { return choice.backend != first->backend; };
+  if (std::none_of(first, end, differs)) return end;
+  for (auto choice = first; choice != end; ++choice) {
+    choice->selection = selection_of(choice->kernel);
+  }
+  std::sort(first, end, [](const Choice& a, const Choice& b) {
+    if (a.selection != b.selection) return a.selection < b.selection;
+    return a.kernel.index() < b.kernel.index();
+  });
+  return std::adjacent_find(first, end, [](const Choice& a, const Choice& b) {
+    return a.selection == b.selection && a.backend != b.backend;
+  });
 }
 
 bool chosen(const Fact& map, const Fact& platform, PlatformNames& names) {
@@ -33,8 +47,18 @@ bool chosen(const Fact& map, const Fact& platform, PlatformNames& names) {
   return false;
 }
 
-void check_operator(const Fact& manifest, const Fact& op, PlatformNames& names,
-                    std::vector<Choice>& choices, Sink& sink) {
+void report(const Fact& manifest, const Fact& op, const Fact& a, const Fact& b, Sink& sink) {
+  Finding& finding = sink.add(subject_of(manifest, op),
+                              "no default for " + quote(b[Key::platform].text()) +
+                                  ", where backends " + quote(a[Key::backend].text()) + " and " +
+                                  quote(b[Key::backend].text()) + " compete",
+                              evidence(op[Key::defaults], "defaults listed here"));
+  finding.related.push_back(evidence(a, "one backend" + site_of(a)));
+  finding.related.push_back(evidence(b, "the other" + site_of(b)));
+}
+
+void check_operator(const Fact& manifest, const Fact& op, PlatformNames& names, Choices& choices,
+                    Sink& sink) {
   const Fact defaults = op[Key::defaults];
   // A ranking decides without a default: an order of fallbacks or priorities.
   if (!defaults.is_map() || !kernels_known(op) || op[Key::fallback]) return;
@@ -44,36 +68,33 @@ void check_operator(const Fact& manifest, const Fact& op, PlatformNames& names,
     if (!is_active_kernel(kernel) || kernel[Key::stub].truth() || kernel[Key::priority]) continue;
     const Platform platform = names.of(kernel[Key::platform]);
     if (!kernel[Key::backend].is_text() || platform.role == PlatformRole::wrapper) continue;
-    choices.push_back({platform.name, selection_of(kernel), kernel[Key::backend].name(), kernel});
+    choices.push_back({platform.name, kernel[Key::backend].name(), 0, kernel});
   }
-  std::stable_sort(choices.begin(), choices.end(), platform_before);
+  std::sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
+    if (a.platform != b.platform) return a.platform < b.platform;
+    return a.kernel.index() < b.kernel.index();
+  });
   bool inspected = false;
-  std::string_view judged;
-  for (std::size_t i = 1; i < choices.size(); ++i) {
-    const Choice& a = choices[i - 1];
-    const Choice& b = choices[i];
-    if (a.platform != b.platform || a.selection != b.selection || a.backend == b.backend) continue;
+  for (auto first = choices.begin(); first != choices.end();) {
+    const auto end = std::find_if(first, choices.end(), [&](const Choice& choice) {
+      return choice.platform != first->platform;
+    });
+    const auto rivals = find_rivals(first, end);
+    first = end;
+    if (rivals == end) continue;
     if (!inspected) sink.inspected();
     inspected = true;
-    const Fact platform = b.kernel[Key::platform];
-    if (a.platform == judged) continue;
-    judged = a.platform;
+    const Fact platform = rivals->kernel[Key::platform];
     if (chosen(defaults, platform, names) ||
         chosen(manifest[Key::global_backends], platform, names)) {
       continue;
     }
-    Finding& finding = sink.add(subject_of(manifest, op),
-                                "no default for " + quote(platform.text()) + ", where backends " +
-                                    quote(a.kernel[Key::backend].text()) + " and " +
-                                    quote(b.kernel[Key::backend].text()) + " compete",
-                                evidence(defaults, "defaults listed here"));
-    finding.related.push_back(evidence(a.kernel, "one backend" + site_of(a.kernel)));
-    finding.related.push_back(evidence(b.kernel, "the other" + site_of(b.kernel)));
+    report(manifest, op, rivals->kernel, (rivals + 1)->kernel, sink);
   }
 }
 
 void check(const Facts& facts, Sink& sink) {
-  std::vector<Choice> choices;
+  Choices choices;
   for (const Document& document : facts.documents) {
     const Fact manifest = facts.root(document);
     PlatformNames names(manifest);

@@ -28,16 +28,19 @@ bool rows_are_declared(const Fact& manifest) {
 
 // The function behind a row, or 0 where nobody said which it is.
 std::uint64_t code_of(const Fact& kernel) {
-  const Fact function = kernel[Key::function];
   std::uint64_t code = 0;
-  if (kernel[Key::symbol].is_text()) {
-    code = hash_of(kernel[Key::symbol]) + 3 * hash_of(kernel[Key::library]);
+  Fact library;
+  bool symbol = false;
+  for (const Fact member : kernel.items()) {
+    const std::uint64_t key = static_cast<std::uint64_t>(member.key()) * 2 + 1;
+    if (member.key() == Key::library) library = member;
+    if (member.key() == Key::symbol) symbol = true;
+    if (member.key() == Key::symbol || member.key() == Key::target) code += key * hash_of(member);
+    if (member.key() == Key::function && member[Key::name].is_text()) {
+      code += key * (hash_of(member[Key::name]) + 3 * hash_of(member[Key::location]));
+    }
   }
-  if (function[Key::name].is_text()) {
-    code += 5 * hash_of(function[Key::name]) + 7 * hash_of(function[Key::location]);
-  }
-  if (kernel[Key::target].is_text()) code += 11 * hash_of(kernel[Key::target]);
-  return code;
+  return symbol ? code + 7 * hash_of(library) : code;
 }
 
 std::string code_text(const Fact& kernel) {

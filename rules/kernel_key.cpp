@@ -13,9 +13,22 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return hash ^ (hash >> 29);
 }
 
-constexpr Key selecting_keys[] = {Key::dtypes,    Key::signatures, Key::versions,
-                                  Key::params,    Key::priority,   Key::type_constraints,
-                                  Key::semantics, Key::source,     Key::capabilities};
+bool selects(Key key) {
+  switch (key) {
+    case Key::dtypes:
+    case Key::signatures:
+    case Key::versions:
+    case Key::type_constraints:
+    case Key::params:
+    case Key::priority:
+    case Key::semantics:
+    case Key::source:
+    case Key::capabilities:
+      return true;
+    default:
+      return false;
+  }
+}
 
 }  // namespace
 
@@ -38,10 +51,8 @@ std::uint64_t hash_of(const Fact& fact) {
 std::uint64_t selection_of(const Fact& kernel) {
   std::uint64_t hash = 0;
   for (const Fact member : kernel.items()) {
-    for (const Key key : selecting_keys) {
-      // A sum, since members may stand in any order.
-      if (member.key() == key) hash += hash_of(member);
-    }
+    // A sum, since members may stand in any order.
+    if (selects(member.key())) hash += hash_of(member);
   }
   return hash;
 }
