@@ -13,8 +13,6 @@
 namespace opseal {
 namespace {
 
-constexpr std::size_t first_window = 256 * 1024;
-
 // Bytes that end the quick scan of a text: quotation mark, backslash, control bytes, and all that
 // is not ASCII.
 constexpr std::array<bool, 256> make_stops() {
@@ -80,8 +78,9 @@ bool is_number(std::string_view text) {
 
 }  // namespace
 
-JsonReader::JsonReader(ByteSource& source, std::uint32_t file, std::vector<Problem>& problems)
-    : source_(source), file_(file), problems_(problems), buffer_(first_window + 1) {
+JsonReader::JsonReader(ByteSource& source, std::uint32_t file, std::vector<Problem>& problems,
+                       std::size_t window)
+    : source_(source), file_(file), problems_(problems), buffer_(window + 1) {
   next_ = end_ = buffer_.data();
   refill();
   if (std::string_view(next_, std::min<std::size_t>(3, static_cast<std::size_t>(end_ - next_))) ==
@@ -110,7 +109,7 @@ void JsonReader::refill() {
 
 bool JsonReader::extend(const char*& from) {
   if (at_end_) return false;
-  const char* keep = pinned_ != nullptr ? std::min(pinned_, from) : from;
+  const char* keep = pinned_ != nullptr ? pinned_ : next_;
   const auto kept = static_cast<std::size_t>(end_ - keep);
   const auto dropped = static_cast<std::size_t>(keep - buffer_.data());
   std::memmove(buffer_.data(), keep, kept);
@@ -250,7 +249,7 @@ JsonReader::Number JsonReader::read_number() {
     while (is_word_byte(*at)) ++at;
     if (at < end_ || !extend(at)) break;
   }
-  // `extend` keeps what is unread, so the token starts at `next_` still.
+  // `extend` may have moved the window, but keeps what is unread: the token starts at `next_`.
   const std::string_view token(next_, static_cast<std::size_t>(at - next_));
   number.length = token.size();
   next_ = at;

@@ -21,9 +21,13 @@ namespace opseal {
 // Memory: a window of the file, as large as its longest text, however large the file is.
 class JsonReader {
  public:
+  // Bytes of the window until a long text makes it grow.
+  static constexpr std::size_t first_window = 256 * 1024;
+
   // Problems with tokens are added to `problems`, under the number `file`. Needs: both outlive the
-  // reader.
-  JsonReader(ByteSource& source, std::uint32_t file, std::vector<Problem>& problems);
+  // reader; a window of at least 64 bytes.
+  JsonReader(ByteSource& source, std::uint32_t file, std::vector<Problem>& problems,
+             std::size_t window = first_window);
 
   struct Text {
     // Decoded; good until the next read. Meaningless when `good` is false.
@@ -96,7 +100,8 @@ class JsonReader {
   static constexpr std::ptrdiff_t low_water = 4096;
 
   void refill();
-  // Makes the window hold more bytes after `from`, which may move. False at the end of the input.
+  // Makes the window hold more bytes behind `from`, which may move; keeps the unread ones. False at
+  // the end of the input. Needs: next_ <= from.
   bool extend(const char*& from);
   Text read_escaped(const char* at);
   bool decode_escape(const char*& at);
