@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <functional>
 #include <iterator>
 
 #include "opseal/text.h"
@@ -166,77 +165,6 @@ Places::Excerpt Places::excerpt(const Location& where, std::size_t width) {
   excerpt.carets = std::max<std::size_t>(1, code_points(marked));
   excerpt.text = shown_front + printable(back) + (cut_back ? "\u2026" : "");
   return excerpt;
-}
-
-namespace {
-
-// RFC 6901: `~` and `/` are escaped.
-std::string pointer_token(std::string_view text) {
-  std::string out;
-  for (const char byte : text) {
-    if (byte == '~') {
-      out += "~0";
-    } else if (byte == '/') {
-      out += "~1";
-    } else {
-      out += byte;
-    }
-  }
-  return out;
-}
-
-// Calls `step(name or empty, index in its list)` for each level from the document down to the fact
-// at a place.
-void descend(const Facts& facts, const Location& where,
-             const std::function<void(std::string_view, std::size_t)>& step) {
-  const auto document =
-      std::find_if(facts.documents.begin(), facts.documents.end(),
-                   [&where](const Document& candidate) { return candidate.file == where.file; });
-  if (document == facts.documents.end()) return;
-  std::uint32_t node = document->first;
-  while (facts.nodes[node].is_container() && facts.nodes[node].offset() != where.offset) {
-    const Node& container = facts.nodes[node];
-    const std::uint32_t end = node + container.value;
-    std::uint32_t chosen = 0;
-    std::size_t index = 0;
-    std::size_t chosen_index = 0;
-    std::uint32_t name = 0;
-    for (std::uint32_t child = node + 1; child < end; ++index) {
-      std::uint32_t value = child;
-      if (container.type == NodeType::map) value = child + 1;
-      if (facts.nodes[child].offset() > where.offset) break;
-      chosen = value;
-      chosen_index = index;
-      name = child;
-      child = value + extent(facts.nodes[value]);
-    }
-    if (chosen == 0) return;
-    std::string_view text = to_text(facts.nodes[chosen].key);
-    if (container.type == NodeType::map) text = facts.names.text(facts.nodes[name].value);
-    step(text, chosen_index);
-    node = chosen;
-  }
-}
-
-}  // namespace
-
-std::string logical_name(const Facts& facts, const Location& where) {
-  std::string pointer;
-  descend(facts, where, [&pointer](std::string_view name, std::size_t index) {
-    pointer += '/';
-    pointer += name.empty() ? std::to_string(index) : pointer_token(name);
-  });
-  return pointer;
-}
-
-std::string stable_name(const Facts& facts, const Location& where) {
-  std::string pointer;
-  descend(facts, where, [&pointer](std::string_view name, std::size_t) {
-    if (name.empty()) return;
-    if (!pointer.empty()) pointer += '/';
-    pointer += pointer_token(name);
-  });
-  return pointer;
 }
 
 }  // namespace opseal
