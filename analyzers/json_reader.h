@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,9 +65,7 @@ class JsonReader {
   // Takes the byte that `peek` showed.
   void take() { ++next_; }
   // Bytes from the start of the file to the next byte.
-  std::uint64_t offset() const {
-    return base_ + static_cast<std::uint64_t>(next_ - buffer_.data());
-  }
+  std::uint64_t offset() const { return base_ + static_cast<std::uint64_t>(next_ - buffer_.get()); }
 
   // Needs: `peek` showed what begins such a token.
   Text read_text();
@@ -88,6 +87,8 @@ class JsonReader {
 
   void problem(std::uint64_t offset, std::uint64_t length, std::string message,
                Location related = {});
+  // At the next byte, or at the end of the document. `expected` is a phrase: "a value".
+  [[noreturn]] void fail_expected(const std::string& expected);
   [[noreturn]] void fail(std::uint64_t offset, std::uint64_t length, const std::string& message);
 
   std::uint32_t file() const { return file_; }
@@ -110,8 +111,11 @@ class JsonReader {
   ByteSource& source_;
   std::uint32_t file_;
   std::vector<Problem>& problems_;
-  // The window; one zero byte stands after its end, so that scans stop there.
-  std::vector<char> buffer_;
+  // The window; one zero byte stands after its end, so that scans stop there. Not a vector, which
+  // would fill it first: most files are much smaller.
+  std::unique_ptr<char[]> buffer_;
+  // Bytes without that zero.
+  std::size_t capacity_;
   const char* next_ = nullptr;
   const char* end_ = nullptr;
   // File offset of the window's first byte.

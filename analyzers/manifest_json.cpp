@@ -57,7 +57,7 @@ class ManifestReader {
     Document document;
     document.file = file;
     document.first = writer_.next();
-    if (json_.peek() != '{') json_.fail(json_.offset(), 1, "expected an object");
+    if (json_.peek() != '{') json_.fail_expected("an object");
     const bool whole = read_object(manifest_form, Key::none, {});
     json_.expect_end();
     if (!whole) {
@@ -321,7 +321,7 @@ class ManifestReader {
   }
 
   JsonReader::Text read_key() {
-    if (json_.peek() != '"') json_.fail(json_.offset(), 1, "expected a key in quotation marks");
+    if (json_.peek() != '"') json_.fail_expected("a key in quotation marks");
     return json_.read_text();
   }
 

@@ -343,10 +343,10 @@ TEST_CASE("a document without a readable version is refused") {
 }
 
 TEST_CASE("what breaks the grammar ends the file and nothing of it is kept") {
-  check_refused("", "expected an object");
-  check_refused("  \n ", "expected an object");
+  check_refused("", "the document ends where an object is expected");
+  check_refused("  \n ", "the document ends where an object is expected");
   check_refused("[]", "expected an object");
-  check_refused(R"({"opseal_manifest": 1)", "the document ends before a closing `}`");
+  check_refused(R"({"opseal_manifest": 1)", "the document ends where `,` or `}` is expected");
   check_refused(R"({"opseal_manifest": 1} x)", "something follows the end of the document");
   check_refused(R"({"opseal_manifest": 1}{})", "something follows the end of the document");
   check_refused(R"({"opseal_manifest": 1,})", "`,` before `}`");
