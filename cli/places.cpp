@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <functional>
 #include <iterator>
 
 #include "opseal/text.h"
@@ -21,25 +20,38 @@ std::size_t code_points(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char byte) { return !continues(byte); }));
 }
 
-// What a terminal may be shown: control bytes and broken UTF-8 become one replacement character
-// each, so that columns stay right and a hostile file can't drive the terminal.
-std::string printable(std::string_view text) {
+// What a terminal may be shown: what it would obey and broken UTF-8 become one replacement
+// character each, so that columns stay right and a hostile file can't drive the terminal.
+std::string shown(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = utf8_length(text, at);
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (length == 0 || (byte < 0x20 && byte != '\t') || byte == 0x7f) {
-      if (length != 0 || !continues(text[at])) out += "\ufffd";
-      ++at;
-    } else if (byte == '\t') {
+    if (text[at] == '\t') {
       out += ' ';
-      ++at;
-    } else {
+    } else if (printable_length(text, at) > 0) {
       out += text.substr(at, length);
-      at += length;
+    } else if (length > 0 || !continues(text[at])) {
+      out += "\ufffd";
     }
+    at += std::max<std::size_t>(1, length);
   }
   return out;
+}
+
+// The first so many code points.
+std::string_view first_points(std::string_view text, std::size_t points) {
+  std::size_t at = 0;
+  while (at < text.size() && (continues(text[at]) || points-- > 0)) ++at;
+  return text.substr(0, at);
+}
+
+// The last so many code points.
+std::string_view last_points(std::string_view text, std::size_t points) {
+  std::size_t at = text.size();
+  while (at > 0 && points > 0) {
+    if (!continues(text[--at])) --points;
+  }
+  return text.substr(at);
 }
 
 }  // namespace
@@ -142,101 +154,24 @@ Places::Excerpt Places::excerpt(const Location& where, std::size_t width) {
   const auto after = std::upper_bound(of.lines.begin(), of.lines.end(), offset);
   const std::uint64_t line_start = *std::prev(after);
   const std::uint64_t line_end = after == of.lines.end() ? of.size : *after - 1;
-  // Four bytes a code point at most; a third of the width goes in front of the place.
-  const std::uint64_t before = std::min<std::uint64_t>(offset - line_start, width / 3 * 4);
-  std::string front = read(of, where.file, offset - before, before);
-  if (before < offset - line_start) {
-    while (!front.empty() && continues(front.front())) front.erase(0, 1);
-  }
-  std::string back =
-      read(of, where.file, offset, std::min<std::uint64_t>(line_end - offset, width * 4));
+  // Four bytes a code point at most.
+  const std::uint64_t before = std::min<std::uint64_t>(offset - line_start, width * 4);
+  const std::uint64_t behind = std::min<std::uint64_t>(line_end - offset, width * 4);
+  const std::string front = read(of, where.file, offset - before, before);
+  std::string back = read(of, where.file, offset, behind);
   if (!back.empty() && back.back() == '\r') back.pop_back();
-  const std::size_t front_points = code_points(front);
-  std::size_t keep = 0;
-  for (std::size_t points = 0; keep < back.size(); ++keep) {
-    if (!continues(back[keep]) && ++points > width - std::min(width, front_points)) break;
-  }
-  const bool cut_front = offset - before > line_start;
-  const bool cut_back = offset + keep < line_end && keep < back.size();
-  back.resize(keep);
-  const std::string shown_front = (cut_front ? "\u2026" : "") + printable(front);
+  // A third of the width goes in front of the place, more where less follows.
+  const std::size_t room = std::max(width / 3, width - std::min(width, code_points(back)));
+  const std::string_view kept_front = last_points(front, room);
+  const std::string_view kept_back = first_points(back, width - code_points(kept_front));
+  const bool cut_front = kept_front.size() < offset - line_start;
+  const bool cut_back = kept_back.size() < back.size() || behind < line_end - offset;
+  const std::string shown_front = (cut_front ? "\u2026" : "") + shown(kept_front);
   excerpt.caret = code_points(shown_front);
-  const std::string marked =
-      printable(std::string_view(back).substr(0, std::min<std::size_t>(where.length, back.size())));
+  const std::string marked = shown(kept_back.substr(0, where.length));
   excerpt.carets = std::max<std::size_t>(1, code_points(marked));
-  excerpt.text = shown_front + printable(back) + (cut_back ? "\u2026" : "");
+  excerpt.text = shown_front + shown(kept_back) + (cut_back ? "\u2026" : "");
   return excerpt;
-}
-
-namespace {
-
-// RFC 6901: `~` and `/` are escaped.
-std::string pointer_token(std::string_view text) {
-  std::string out;
-  for (const char byte : text) {
-    if (byte == '~') {
-      out += "~0";
-    } else if (byte == '/') {
-      out += "~1";
-    } else {
-      out += byte;
-    }
-  }
-  return out;
-}
-
-// Calls `step(name or empty, index in its list)` for each level from the document down to the fact
-// at a place.
-void descend(const Facts& facts, const Location& where,
-             const std::function<void(std::string_view, std::size_t)>& step) {
-  const auto document =
-      std::find_if(facts.documents.begin(), facts.documents.end(),
-                   [&where](const Document& candidate) { return candidate.file == where.file; });
-  if (document == facts.documents.end()) return;
-  std::uint32_t node = document->first;
-  while (facts.nodes[node].is_container() && facts.nodes[node].offset() != where.offset) {
-    const Node& container = facts.nodes[node];
-    const std::uint32_t end = node + container.value;
-    std::uint32_t chosen = 0;
-    std::size_t index = 0;
-    std::size_t chosen_index = 0;
-    std::uint32_t name = 0;
-    for (std::uint32_t child = node + 1; child < end; ++index) {
-      std::uint32_t value = child;
-      if (container.type == NodeType::map) value = child + 1;
-      if (facts.nodes[child].offset() > where.offset) break;
-      chosen = value;
-      chosen_index = index;
-      name = child;
-      child = value + extent(facts.nodes[value]);
-    }
-    if (chosen == 0) return;
-    std::string_view text = to_text(facts.nodes[chosen].key);
-    if (container.type == NodeType::map) text = facts.names.text(facts.nodes[name].value);
-    step(text, chosen_index);
-    node = chosen;
-  }
-}
-
-}  // namespace
-
-std::string logical_name(const Facts& facts, const Location& where) {
-  std::string pointer;
-  descend(facts, where, [&pointer](std::string_view name, std::size_t index) {
-    pointer += '/';
-    pointer += name.empty() ? std::to_string(index) : pointer_token(name);
-  });
-  return pointer;
-}
-
-std::string stable_name(const Facts& facts, const Location& where) {
-  std::string pointer;
-  descend(facts, where, [&pointer](std::string_view name, std::size_t) {
-    if (name.empty()) return;
-    if (!pointer.empty()) pointer += '/';
-    pointer += pointer_token(name);
-  });
-  return pointer;
 }
 
 }  // namespace opseal

@@ -60,7 +60,7 @@ class TextReport {
  private:
   std::string place_text(const Location& where) {
     if (!where.known()) return "opseal";
-    std::string text = audit_.facts.files[where.file].path;
+    std::string text = escape(audit_.facts.files[where.file].path);
     const Position position = places_.position(where);
     if (position.line != 0) {
       text += ':' + std::to_string(position.line) + ':' + std::to_string(position.column);
@@ -79,23 +79,25 @@ class TextReport {
 
   void write_finding(const Finding& finding) {
     out_ << paint_.bold(place_text(finding.evidence.where)) << ": "
-         << paint_.severity(finding.severity) << ": " << finding.subject << ": " << finding.message
-         << ' ' << paint_.faint('[' + std::string(finding.rule->id) + ']') << '\n';
+         << paint_.severity(finding.severity) << ": " << escape(finding.subject) << ": "
+         << escape(finding.message) << ' '
+         << paint_.faint('[' + std::string(finding.rule->id) + ']') << '\n';
     write_evidence(finding.evidence, false);
     for (const Evidence& other : finding.related) write_evidence(other, true);
-    out_ << "  fix: " << (finding.fix.empty() ? finding.rule->fix : finding.fix) << "\n\n";
+    out_ << "  fix: " << escape(finding.fix.empty() ? finding.rule->fix : finding.fix) << "\n\n";
   }
 
   void write_evidence(const Evidence& evidence, bool with_place) {
-    if (with_place) out_ << "  " << place_text(evidence.where) << ": " << evidence.label << '\n';
+    if (with_place)
+      out_ << "  " << place_text(evidence.where) << ": " << escape(evidence.label) << '\n';
     write_excerpt(evidence.where);
-    if (!with_place && !evidence.label.empty()) out_ << "  " << evidence.label << '\n';
+    if (!with_place && !evidence.label.empty()) out_ << "  " << escape(evidence.label) << '\n';
   }
 
   void write_problem(const Problem& problem) {
     const bool remark = problem.severity == Severity::note;
     out_ << paint_.bold(place_text(problem.where)) << ": " << paint_.severity(problem.severity)
-         << (remark ? ": " : ": not read: ") << problem.message << '\n';
+         << (remark ? ": " : ": not read: ") << escape(problem.message) << '\n';
     write_excerpt(problem.where);
     if (problem.related.known())
       out_ << "  " << place_text(problem.related) << ": the first one is here\n";
