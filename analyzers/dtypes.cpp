@@ -1,19 +1,3 @@
-// Words for dtypes, by system.
-//
-// Where the words come from:
-//   NumPy, JAX   names and one-letter codes of the NumPy reference; ml_dtypes for what NumPy lacks
-//   torch        `c10::ScalarType` enumerators (also ExecuTorch's) and the `torch.` attributes
-//   ONNX         `TensorProto.DataType`, and the type strings of its operator documents
-//   TensorFlow   `DataType` in types.proto, with and without `DT_`; TFLite `TfLiteType`
-//   TensorRT     `nvinfer1::DataType`; CUDA `cudaDataType_t` and the header's type names
-//   ggml         type names of `ggml_get_type_traits`, enumerators of `ggml_type`, and those of the
-//                fork ik_llama.cpp
-//   XLA, MLIR    `PrimitiveType` in lower case; builtin types and StableHLO's floats
-//   FKC          the dtype words of fuel's kernel contracts, reserved ones included, and its ggml
-//                words without `_`
-//   Triton, Metal, CUTLASS, C   the languages' own type names
-// A word that is in doubt is in the table: an entry too many lets a slip pass, one too few accuses.
-
 #include "opseal/dtypes.h"
 
 #include <algorithm>
@@ -24,152 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "opseal/text.h"
+#include "analyzers/dtype_table.h"
 
 namespace opseal {
 namespace {
-
-using enum DtypeKind;
-
-// Spellings are compared after `fold`, so that one entry stands for `Float8_e4m3fn`,
-// `float8_e4m3fn`, `FLOAT8E4M3FN` and `f8E4M3FN` only where those letters agree.
-constexpr Dtype table[] = {
-    // `float` is 32 bits in C, torch and ONNX and 64 in NumPy and Python; `int` and `long` likewise
-    // depend on system and platform.
-    {"float", floating, 0, "float", "f32", "f64"},
-    {"int", signed_integer, 0, "int", "i32", "i64"},
-    {"long", signed_integer, 0, "long", "i64", "i32"},
-    {"uint", unsigned_integer, 0, "uint unsigned", "u32", "u64"},
-    {"ulong", unsigned_integer, 0, "ulong", "u64", "u32"},
-    {"complex", complex, 0, "complex", "c64", "c128"},
-    // AMD's short words, and those of contracts that leave the split open.
-    {"f8", floating, 8, "f8 fp8 float8", "f8_e4m3fn", "f8_e4m3"},
-
-    {"bool", boolean, 1, "bool boolean pred b1 i1 int1 u1 uint1 bool8 bool_ kBool"},
-
-    {"i2", signed_integer, 2, "i2 int2 s2 si2"},
-    {"i4", signed_integer, 4, "i4 int4 s4 si4"},
-    {"i8", signed_integer, 8, "i8 int8 s8 si8 byte_t char schar signed_char kChar kChar8 i8_t"},
-    {"i16", signed_integer, 16, "i16 int16 s16 si16 short kShort"},
-    {"i32", signed_integer, 32, "i32 int32 s32 si32 Int kInt intc"},
-    {"i64", signed_integer, 64, "i64 int64 s64 si64 Long kLong longlong intp ssize_t ptrdiff_t"},
-    {"i128", signed_integer, 128, "i128 int128 __int128"},
-    {"u2", unsigned_integer, 2, "u2 uint2 ui2"},
-    {"u4", unsigned_integer, 4, "u4 uint4 ui4"},
-    {"u8", unsigned_integer, 8, "u8 uint8 ui8 byte ubyte uchar unsigned_char kByte"},
-    {"u16", unsigned_integer, 16, "u16 uint16 ui16 ushort unsigned_short"},
-    {"u32", unsigned_integer, 32, "u32 uint32 ui32 unsigned_int uintc"},
-    {"u64", unsigned_integer, 64, "u64 uint64 ui64 ulonglong unsigned_long size_t uintp usize"},
-    {"isize", signed_integer, 0, "isize index", "i64", "i32"},
-
-    {"f16", floating, 16, "f16 float16 fp16 half __half half_t kHalf Float16 _Float16 CUDA_R_16F"},
-    {"bf16", floating, 16,
-     "bf16 bfloat16 bfloat bfloat16_t __nv_bfloat16 nv_bfloat16 hip_bfloat16 CUDA_R_16BF "
-     "brain_float16"},
-    {"tf32", floating, 32, "tf32 tfloat32 tensorfloat32 fp32r"},
-    {"f32", floating, 32, "f32 float32 fp32 single kFloat Float FLOAT CUDA_R_32F"},
-    {"f64", floating, 64, "f64 float64 fp64 double float_ kDouble CUDA_R_64F"},
-    {"f80", floating, 80, "f80 float80 float96 longdouble long_double"},
-    {"f128", floating, 128, "f128 float128 fp128 quad __float128"},
-    // ml_dtypes, torch, ONNX, StableHLO, FKC; the e4m3 of CUDA has no infinities, so it is `fn`.
-    {"f8_e3m4", floating, 8, "f8e3m4 float8_e3m4 fp8e3m4 e3m4"},
-    {"f8_e4m3", floating, 8, "f8e4m3 float8_e4m3 fp8_e4m3 e4m3 fp8e4", "f8_e4m3", "f8_e4m3fn"},
-    {"f8_e4m3fn", floating, 8,
-     "f8e4m3fn float8_e4m3fn fp8e4m3fn e4m3fn fp8e4nv float8e4nv __nv_fp8_e4m3 float_e4m3_t "
-     "CUDA_R_8F_E4M3 nv_fp8_e4m3 DataType_kFP8"},
-    {"f8_e4m3fnuz", floating, 8,
-     "f8e4m3fnuz float8_e4m3fnuz fp8e4m3fnuz e4m3fnuz fp8e4b8 float8e4b8"},
-    {"f8_e4m3b11fnuz", floating, 8,
-     "f8e4m3b11fnuz float8_e4m3b11fnuz float8_e4m3b11 fp8e4b15 float8e4b15 fp8e4b15x4 e4m3b11fnuz"},
-    {"f8_e5m2", floating, 8,
-     "f8e5m2 float8_e5m2 fp8e5m2 e5m2 fp8e5 float8e5 bf8 __nv_fp8_e5m2 float_e5m2_t "
-     "CUDA_R_8F_E5M2 nv_fp8_e5m2"},
-    {"f8_e5m2fnuz", floating, 8,
-     "f8e5m2fnuz float8_e5m2fnuz fp8e5m2fnuz e5m2fnuz fp8e5b16 float8e5b16"},
-    {"f8_e6m2", floating, 8, "f8e6m2 float8_e6m2"},
-    {"f8_e8m0fnu", floating, 8,
-     "f8e8m0fnu float8_e8m0fnu float8_e8m0 f8e8m0 e8m0 e8m0fnu ue8m0 CUDA_R_8F_UE8M0 "
-     "__nv_fp8_e8m0 fp8e8m0"},
-    {"f6_e2m3fn", floating, 6, "f6e2m3fn float6_e2m3fn float6_e2m3 f6e2m3 e2m3 fp6_e2m3 e2m3fn"},
-    {"f6_e3m2fn", floating, 6, "f6e3m2fn float6_e3m2fn float6_e3m2 f6e3m2 e3m2 fp6_e3m2 e3m2fn"},
-    {"f4_e2m1fn", floating, 4,
-     "f4e2m1fn float4_e2m1fn float4_e2m1 f4e2m1 e2m1 fp4_e2m1 fp4 f4 float4 e2m1fn "
-     "float4_e2m1fn_x2 CUDA_R_4F_E2M1"},
-
-    {"c32", complex, 32, "c32 complex32 chalf ComplexHalf"},
-    {"c64", complex, 64, "c64 complex64 cfloat ComplexFloat csingle cuComplex CUDA_C_32F"},
-    {"c128", complex, 128,
-     "c128 complex128 cdouble ComplexDouble complex_ cuDoubleComplex CUDA_C_64F"},
-    {"c256", complex, 256, "complex256 complex192 clongdouble"},
-
-    // torch and TensorFlow: an integer with a scale and a zero point beside it.
-    {"qi8", signed_integer, 8, "qint8 qi8 qs8"},
-    {"qi16", signed_integer, 16, "qint16 qi16"},
-    {"qi32", signed_integer, 32, "qint32 qi32"},
-    {"qu8", unsigned_integer, 8, "quint8 qui8 qu8"},
-    {"qu16", unsigned_integer, 16, "quint16"},
-    {"qu4", unsigned_integer, 4, "quint4x2 quint4"},
-    {"qu2", unsigned_integer, 2, "quint2x4 quint2"},
-    {"bits8", opaque, 8, "bits8 bits1x8 bits2x4 bits4x2"},
-    {"bits16", opaque, 16, "bits16"},
-
-    // ggml. Bits are those of the quantised values; scales come on top.
-    {"q1_0", block, 1, "q1_0"},
-    {"q4_0", block, 4, "q4_0"},
-    {"q4_1", block, 4, "q4_1"},
-    {"q4_2", block, 4, "q4_2"},
-    {"q4_3", block, 4, "q4_3"},
-    {"q5_0", block, 5, "q5_0"},
-    {"q5_1", block, 5, "q5_1"},
-    {"q6_0", block, 6, "q6_0"},
-    {"q8_0", block, 8, "q8_0"},
-    {"q8_1", block, 8, "q8_1"},
-    {"q2_k", block, 2, "q2_K"},
-    {"q3_k", block, 3, "q3_K"},
-    {"q4_k", block, 4, "q4_K"},
-    {"q5_k", block, 5, "q5_K"},
-    {"q6_k", block, 6, "q6_K"},
-    {"q8_k", block, 8, "q8_K"},
-    {"iq1_s", block, 1, "iq1_s"},
-    {"iq1_m", block, 1, "iq1_m"},
-    {"iq2_xxs", block, 2, "iq2_xxs"},
-    {"iq2_xs", block, 2, "iq2_xs"},
-    {"iq2_s", block, 2, "iq2_s"},
-    {"iq3_xxs", block, 3, "iq3_xxs"},
-    {"iq3_s", block, 3, "iq3_s"},
-    {"iq4_nl", block, 4, "iq4_nl"},
-    {"iq4_xs", block, 4, "iq4_xs"},
-    {"tq1_0", block, 1, "tq1_0"},
-    {"tq2_0", block, 2, "tq2_0"},
-    {"q4_0_4_4", block, 4, "q4_0_4_4"},
-    {"q4_0_4_8", block, 4, "q4_0_4_8"},
-    {"q4_0_8_8", block, 4, "q4_0_8_8"},
-    {"iq4_nl_4_4", block, 4, "iq4_nl_4_4"},
-    // OCP's and NVIDIA's block-scaled floats, QLoRA's NormalFloat, Tenstorrent's block floats.
-    {"mxfp4", block, 4, "mxfp4 mxfp4_e2m1"},
-    {"mxfp6", block, 6, "mxfp6 mxfp6_e2m3 mxfp6_e3m2"},
-    {"mxfp8", block, 8, "mxfp8 mxfp8_e4m3 mxfp8_e5m2"},
-    {"mxint8", block, 8, "mxint8"},
-    {"nvfp4", block, 4, "nvfp4"},
-    {"nf4", block, 4, "nf4"},
-    {"bfp8", block, 8, "bfloat8_b bfp8 bfp8_b bfloat8"},
-    {"bfp4", block, 4, "bfloat4_b bfp4 bfp4_b bfloat4"},
-
-    {"string", opaque, 0, "string str bytes unicode"},
-    {"object", opaque, 0, "object pyobject"},
-    {"datetime64", opaque, 64, "datetime64"},
-    {"timedelta64", opaque, 64, "timedelta64"},
-    // JAX's zero-size tangent dtype.
-    {"float0", opaque, 0, "float0"},
-    {"token", opaque, 0, "token"},
-    {"opaque", opaque, 0, "opaque opaque_type"},
-    {"handle", opaque, 64, "handle"},
-    {"resource", opaque, 0, "resource"},
-    {"variant", opaque, 0, "variant"},
-    {"void", opaque, 0, "void none"},
-    // A slot that takes whatever comes, and enumerators for "not set".
-    {"any", opaque, 0, "any undefined invalid unspecified unknown notype"},
-};
 
 constexpr std::string_view namespace_marks[] = {"::", "."};
 
@@ -222,14 +64,16 @@ const Dtype* find(const std::vector<Spelling>& spellings, std::string_view key) 
 
 Index make_index() {
   Index index;
-  for (const Dtype& dtype : table) {
+  for (const Dtype& dtype : dtype_table) {
     std::string_view rest = dtype.spellings;
     while (!rest.empty()) {
       const std::string_view spelling = rest.substr(0, rest.find(' '));
       rest.remove_prefix(std::min(rest.size(), spelling.size() + 1));
       index.exact.push_back({std::string(spelling), &dtype});
       index.folded.push_back({fold(spelling), &dtype});
-      index.spellings.push_back(spelling);
+      // Enumerators would be odd suggestions.
+      const bool enumerator = spelling[0] == 'k' || spelling.starts_with("CUDA_");
+      if (!enumerator) index.spellings.push_back(spelling);
     }
   }
   // Stable: of two rows with one folded word the first wins, and the words of two meanings stand
@@ -250,12 +94,6 @@ const Dtype* find_folded(const std::string& folded) {
   for (const std::string_view prefix : enumerator_prefixes) {
     if (!folded.starts_with(prefix)) continue;
     if (const Dtype* dtype = find(index().folded, folded.substr(prefix.size()))) return dtype;
-  }
-  // `int32_t`, and TensorFlow's `float_ref`.
-  for (const std::string_view suffix : {"t", "ref"}) {
-    if (!folded.ends_with(suffix)) continue;
-    const std::string stem = folded.substr(0, folded.size() - suffix.size());
-    if (const Dtype* dtype = find(index().folded, stem)) return dtype;
   }
   return nullptr;
 }
@@ -299,7 +137,6 @@ bool is_float_tail(std::string_view tail) {
   for (const std::string_view letters : {"fnuz", "fnu", "fn", "f", "n", "uz"}) {
     if (skip(tail, at, letters)) break;
   }
-  skip(tail, at, "t");
   return at == tail.size();
 }
 
@@ -322,7 +159,6 @@ DtypeReading read_scalar_shape(std::string_view word) {
     if (bits < 0) return DtypeReading::unknown;
     // vLLM's bias: `uint4b8`.
     if (skip(word, at, "b") && number_at(word, at) < 0) return DtypeReading::unknown;
-    skip(word, at, "t");
     if (at != word.size()) return DtypeReading::unknown;
     return is_integer_width(bits) ? DtypeReading::well_formed : DtypeReading::impossible;
   }
@@ -331,7 +167,13 @@ DtypeReading read_scalar_shape(std::string_view word) {
     if (const int bits = number_at(word, at); bits > 0 && at == word.size()) {
       return DtypeReading::well_formed;
     }
-    if (word.starts_with('u') || word.starts_with('s')) return DtypeReading::unknown;
+  }
+  at = 0;
+  // PTX and CUTLASS leave the width out: `e4m3`, `ue5m3`.
+  skip(word, at, "u");
+  if (skip(word, at, "e") && number_at(word, at) > 0 && skip(word, at, "m") &&
+      number_at(word, at) >= 0 && is_float_tail(word.substr(at))) {
+    return DtypeReading::well_formed;
   }
   at = 0;
   if (!skip(word, at, "b")) skip(word, at, "u");
@@ -341,7 +183,7 @@ DtypeReading read_scalar_shape(std::string_view word) {
   const int bits = number_at(word, at);
   if (bits < 0) return DtypeReading::unknown;
   const std::string_view rest = word.substr(at);
-  if (rest.empty() || rest == "t") {
+  if (rest.empty()) {
     return is_float_width(bits) ? DtypeReading::well_formed : DtypeReading::impossible;
   }
   if (!skip(word, at, "e")) return DtypeReading::unknown;
@@ -353,8 +195,10 @@ DtypeReading read_scalar_shape(std::string_view word) {
   if (!skip(word, at, "m")) return DtypeReading::unknown;
   const int mantissa = number_at(word, at);
   if (mantissa < 0 || !is_float_tail(word.substr(at))) return DtypeReading::unknown;
-  // With a sign bit, or without one as in e8m0.
-  const bool adds_up = exponent + mantissa + 1 == bits || exponent + mantissa == bits;
+  // A sign bit comes on top, except in formats for scales, which say so: `ue4m3`, `f8_e8m0fnu`.
+  const bool may_be_unsigned = mantissa == 0 || word[0] == 'u' || word.ends_with('u');
+  const bool adds_up =
+      exponent + mantissa + 1 == bits || (may_be_unsigned && exponent + mantissa == bits);
   return adds_up ? DtypeReading::well_formed : DtypeReading::impossible;
 }
 
@@ -417,7 +261,7 @@ DtypeWord read_parts(std::string_view inside, int depth) {
     const char byte = at < inside.size() ? inside[at] : ',';
     if (byte == '(' || byte == '<') ++open;
     if (byte == ')' || byte == '>') --open;
-    if (byte != ',' || open > 0) continue;
+    if (at < inside.size() && (byte != ',' || open > 0)) continue;
     const DtypeWord part = read_word(inside.substr(start, at - start), depth + 1);
     if (part.reading != DtypeReading::dtype && part.reading != DtypeReading::composed &&
         part.reading != DtypeReading::well_formed) {
@@ -484,7 +328,13 @@ DtypeWord read_word(std::string_view word, int depth) {
     return {DtypeReading::dtype, find(index().exact, "f32"), bare};
   }
   if (const Dtype* dtype = find(index().exact, bare)) return {DtypeReading::dtype, dtype, bare};
-  const std::string folded = fold(bare);
+  // C's `int32_t`, TensorFlow's `float_ref`.
+  std::string_view stem = bare;
+  for (const std::string_view suffix : {"_t", "_ref"}) {
+    if (stem.ends_with(suffix)) stem.remove_suffix(suffix.size());
+  }
+  if (const Dtype* dtype = find_folded(fold(bare))) return {DtypeReading::dtype, dtype, bare};
+  const std::string folded = fold(stem);
   if (is_file_format(folded)) return {DtypeReading::file_format, nullptr, bare};
   if (const Dtype* dtype = find_folded(folded)) return {DtypeReading::dtype, dtype, bare};
   const DtypeReading shape = read_scalar_shape(folded);
@@ -542,6 +392,9 @@ std::string_view misspelt_dtype(std::string_view word) {
   if (word.size() > longest_word) return {};
   const std::string folded = fold(word);
   const auto [letters, digits] = split_digits(folded);
+  for (const Spelling& spelling : index().folded) {
+    if (spelling.key.size() >= 4 && folded.find(spelling.key) != folded.npos) return {};
+  }
   for (const std::string_view spelling : dtype_spellings()) {
     const std::string known = fold(spelling);
     const auto [known_letters, known_digits] = split_digits(known);
@@ -549,7 +402,6 @@ std::string_view misspelt_dtype(std::string_view word) {
     // "packed") are often near some type's name.
     const std::size_t least = known_digits.empty() ? 6 : 4;
     if (known_letters.size() < least || digits != known_digits) continue;
-    if (folded.find(known) != folded.npos) continue;
     if (one_slip_apart(letters, known_letters)) return spelling;
   }
   return {};
@@ -558,7 +410,8 @@ std::string_view misspelt_dtype(std::string_view word) {
 std::span<const std::string_view> dtype_spellings() { return index().spellings; }
 
 bool is_storage_format(const Dtype& dtype) {
-  return dtype.kind == block || (dtype.kind == floating && dtype.bits > 0 && dtype.bits <= 8);
+  return dtype.kind == DtypeKind::block ||
+         (dtype.kind == DtypeKind::floating && dtype.bits > 0 && dtype.bits <= 8);
 }
 
 }  // namespace opseal
