@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 #include "opseal/registration.h"
 #include "opseal/rule.h"
@@ -80,11 +79,17 @@ class OperatorCheck {
 
   void judge(const Fact& manifest, const Fact& op) {
     if (!has_two_platforms(op)) return;
+    if (all_agree(op)) {
+      sink_.inspected();
+      return;
+    }
     comparisons_ = 0;
     collect(op);
     if (claims_.empty()) return;
-    std::stable_sort(claims_.begin(), claims_.end(), [](const Claim& a, const Claim& b) {
-      return std::pair(a.slot, a.dtype) < std::pair(b.slot, b.dtype);
+    // Not `stable_sort`, which allocates: a million operators pass here.
+    std::sort(claims_.begin(), claims_.end(), [](const Claim& a, const Claim& b) {
+      if (a.slot != b.slot) return a.slot < b.slot;
+      return a.dtype != b.dtype ? a.dtype < b.dtype : a.text.index() < b.text.index();
     });
     gaps_.clear();
     bool inspected = false;
@@ -114,6 +119,35 @@ class OperatorCheck {
       if (platform != first) return true;
     }
     return false;
+  }
+
+  static bool holds_all(const Fact& list, const Fact& others) {
+    for (const Fact text : others.items()) {
+      bool found = false;
+      for (const Fact candidate : list.items()) {
+        found = found || (candidate.is_text() && candidate.name() == text.name());
+      }
+      if (!found) return false;
+    }
+    return true;
+  }
+
+  // All kernels say the same few words and nothing else, as they mostly do: no gap, and no need to
+  // sort.
+  static bool all_agree(const Fact& op) {
+    constexpr std::uint32_t few = 16;
+    Fact first;
+    for (const Fact kernel : op[Key::kernels].items()) {
+      if (!is_active_kernel(kernel) || kernel[Key::stub].truth()) continue;
+      const Fact words = kernel[Key::dtypes];
+      if (words.size() == 0 || words.size() > few || kernel[Key::signatures].present() ||
+          kernel[Key::type_constraints].present()) {
+        return false;
+      }
+      if (!first.said()) first = words;
+      if (!holds_all(first, words) || !holds_all(words, first)) return false;
+    }
+    return true;
   }
 
   std::string_view meaning(const Fact& text) {
@@ -161,16 +195,17 @@ class OperatorCheck {
     return kernel[slot >= signatures_slot ? Key::signatures : Key::dtypes];
   }
 
-  std::vector<Side> sides_of(const Fact& op, std::uint64_t slot) const {
-    std::vector<Side> sides;
+  // Refills `sides_` and returns how many platforms there are; 0 for more than any registry has.
+  std::size_t find_sides(const Fact& op, std::uint64_t slot) {
+    sides_.clear();
     for (const Fact kernel : op[Key::kernels].items()) {
       if (!is_active_kernel(kernel) || kernel[Key::stub].truth()) continue;
       const Name platform = kernel[Key::platform].name();
-      auto side = std::find_if(sides.begin(), sides.end(),
+      auto side = std::find_if(sides_.begin(), sides_.end(),
                                [&](const Side& known) { return known.platform == platform; });
-      if (side == sides.end()) {
-        if (sides.size() == most_platforms) return {};
-        side = sides.insert(sides.end(), Side());
+      if (side == sides_.end()) {
+        if (sides_.size() == most_platforms) return 0;
+        side = sides_.insert(sides_.end(), Side());
         side->platform = platform;
       }
       ++side->kernels;
@@ -179,19 +214,18 @@ class OperatorCheck {
       ++side->speaking;
       if (!side->words.said()) side->words = words;
     }
-    return sides;
+    return sides_.size();
   }
 
   bool judge_slot(const Fact& op, std::size_t first, std::size_t end) {
-    std::vector<Side> sides = sides_of(op, claims_[first].slot);
-    const std::size_t platforms = sides.size();
+    const std::size_t platforms = find_sides(op, claims_[first].slot);
     // A platform with a kernel that doesn't say what it takes may take everything.
-    std::erase_if(sides, [](const Side& side) { return side.kernels != side.speaking; });
-    if (sides.empty() || platforms < 2) return false;
+    std::erase_if(sides_, [](const Side& side) { return side.kernels != side.speaking; });
+    if (sides_.empty() || platforms < 2) return false;
     for (std::size_t at = first; at < end; ++at) {
       const Dtype* dtype = words_.read(claims_[at].text).dtype;
       if (dtype == nullptr || dtype->first.empty()) continue;
-      for (Side& side : sides) {
+      for (Side& side : sides_) {
         const bool here = side.platform == claims_[at].platform;
         if (here && side.unclear.size() < most_platforms) side.unclear.push_back(claims_[at].text);
       }
@@ -199,7 +233,7 @@ class OperatorCheck {
     for (std::size_t at = first; at < end;) {
       std::size_t next = at;
       while (next < end && claims_[next].dtype == claims_[at].dtype) ++next;
-      for (const Side& side : sides) note_gap(op, side, at, next);
+      for (const Side& side : sides_) note_gap(op, side, at, next);
       at = next;
     }
     return true;
@@ -330,6 +364,7 @@ class OperatorCheck {
   DtypeWords& words_;
   Sink& sink_;
   std::vector<Claim> claims_;
+  std::vector<Side> sides_;
   std::vector<Gap> gaps_;
   std::size_t comparisons_ = 0;
 };
