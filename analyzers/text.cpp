@@ -24,25 +24,32 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 }
 
 std::string quote(std::string_view text) {
-  std::string out = "`";
+  if (text.size() <= longest_quote) return '`' + visible(text) + '`';
+  std::size_t end = longest_quote;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return '`' + visible(text.substr(0, end)) + "\u2026`";
+}
+
+std::string visible(std::string_view text) {
+  std::string out;
   for (std::size_t at = 0; at < text.size();) {
-    if (at >= longest_quote) {
-      out += "\u2026";
-      break;
-    }
     const auto byte = static_cast<unsigned char>(text[at]);
     const std::size_t length = utf8_length(text, at);
-    if (length == 0 || byte < 0x20 || byte == 0x7f) {
-      out += "\\x";
-      out += "0123456789abcdef"[byte >> 4];
-      out += "0123456789abcdef"[byte & 15];
-      ++at;
-    } else {
+    // U+0080 to U+009F are control characters too, C2 80 to C2 9F in UTF-8.
+    const bool control =
+        byte < 0x20 || byte == 0x7f ||
+        (byte == 0xc2 && length == 2 && static_cast<unsigned char>(text[at + 1]) < 0xa0);
+    if (length != 0 && !control) {
       out += text.substr(at, length);
       at += length;
+      continue;
     }
+    out += "\\x";
+    out += "0123456789abcdef"[byte >> 4];
+    out += "0123456789abcdef"[byte & 15];
+    ++at;
   }
-  return out + '`';
+  return out;
 }
 
 std::string quote_list(std::span<const std::string> names, std::size_t most) {

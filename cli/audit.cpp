@@ -10,7 +10,7 @@
 #include "analyzers/analyzers.h"
 #include "analyzers/join.h"
 #include "cli/discover.h"
-#include "cli/places.h"
+#include "cli/pointers.h"
 #include "opseal/digest.h"
 #include "opseal/text.h"
 #include "rules/rules.h"
@@ -75,12 +75,13 @@ void sort_findings(Audit& audit) {
 // their order.
 void set_fingerprints(Audit& audit) {
   std::map<std::string, int> seen;
+  Pointers pointers(audit.facts);
   for (Finding& finding : audit.findings) {
     Digest digest;
     digest.add("rule", finding.rule->id).add("subject", finding.subject);
-    digest.add("evidence", stable_name(audit.facts, finding.evidence.where));
+    digest.add("evidence", pointers.stable_name(finding.evidence.where));
     for (const Evidence& other : finding.related) {
-      digest.add("related", stable_name(audit.facts, other.where));
+      digest.add("related", pointers.stable_name(other.where));
     }
     std::string hex = digest.hex();
     const int before = seen[hex]++;

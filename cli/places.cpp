@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <functional>
 #include <iterator>
 
 #include "opseal/text.h"
@@ -142,12 +141,15 @@ Places::Excerpt Places::excerpt(const Location& where, std::size_t width) {
   const auto after = std::upper_bound(of.lines.begin(), of.lines.end(), offset);
   const std::uint64_t line_start = *std::prev(after);
   const std::uint64_t line_end = after == of.lines.end() ? of.size : *after - 1;
-  // Four bytes a code point at most; a third of the width goes in front of the place.
+  // A third of the width goes in front of the place; a code point takes four bytes at most.
   const std::uint64_t before = std::min<std::uint64_t>(offset - line_start, width / 3 * 4);
   std::string front = read(of, where.file, offset - before, before);
-  if (before < offset - line_start) {
-    while (!front.empty() && continues(front.front())) front.erase(0, 1);
+  std::size_t skip = 0;
+  for (std::size_t points = code_points(front); skip < front.size(); ++skip) {
+    if (continues(front[skip])) continue;
+    if (points-- <= width / 3) break;
   }
+  front.erase(0, skip);
   std::string back =
       read(of, where.file, offset, std::min<std::uint64_t>(line_end - offset, width * 4));
   if (!back.empty() && back.back() == '\r') back.pop_back();
@@ -156,7 +158,7 @@ Places::Excerpt Places::excerpt(const Location& where, std::size_t width) {
   for (std::size_t points = 0; keep < back.size(); ++keep) {
     if (!continues(back[keep]) && ++points > width - std::min(width, front_points)) break;
   }
-  const bool cut_front = offset - before > line_start;
+  const bool cut_front = offset - front.size() > line_start;
   const bool cut_back = offset + keep < line_end && keep < back.size();
   back.resize(keep);
   const std::string shown_front = (cut_front ? "\u2026" : "") + printable(front);
@@ -166,77 +168,6 @@ Places::Excerpt Places::excerpt(const Location& where, std::size_t width) {
   excerpt.carets = std::max<std::size_t>(1, code_points(marked));
   excerpt.text = shown_front + printable(back) + (cut_back ? "\u2026" : "");
   return excerpt;
-}
-
-namespace {
-
-// RFC 6901: `~` and `/` are escaped.
-std::string pointer_token(std::string_view text) {
-  std::string out;
-  for (const char byte : text) {
-    if (byte == '~') {
-      out += "~0";
-    } else if (byte == '/') {
-      out += "~1";
-    } else {
-      out += byte;
-    }
-  }
-  return out;
-}
-
-// Calls `step(name or empty, index in its list)` for each level from the document down to the fact
-// at a place.
-void descend(const Facts& facts, const Location& where,
-             const std::function<void(std::string_view, std::size_t)>& step) {
-  const auto document =
-      std::find_if(facts.documents.begin(), facts.documents.end(),
-                   [&where](const Document& candidate) { return candidate.file == where.file; });
-  if (document == facts.documents.end()) return;
-  std::uint32_t node = document->first;
-  while (facts.nodes[node].is_container() && facts.nodes[node].offset() != where.offset) {
-    const Node& container = facts.nodes[node];
-    const std::uint32_t end = node + container.value;
-    std::uint32_t chosen = 0;
-    std::size_t index = 0;
-    std::size_t chosen_index = 0;
-    std::uint32_t name = 0;
-    for (std::uint32_t child = node + 1; child < end; ++index) {
-      std::uint32_t value = child;
-      if (container.type == NodeType::map) value = child + 1;
-      if (facts.nodes[child].offset() > where.offset) break;
-      chosen = value;
-      chosen_index = index;
-      name = child;
-      child = value + extent(facts.nodes[value]);
-    }
-    if (chosen == 0) return;
-    std::string_view text = to_text(facts.nodes[chosen].key);
-    if (container.type == NodeType::map) text = facts.names.text(facts.nodes[name].value);
-    step(text, chosen_index);
-    node = chosen;
-  }
-}
-
-}  // namespace
-
-std::string logical_name(const Facts& facts, const Location& where) {
-  std::string pointer;
-  descend(facts, where, [&pointer](std::string_view name, std::size_t index) {
-    pointer += '/';
-    pointer += name.empty() ? std::to_string(index) : pointer_token(name);
-  });
-  return pointer;
-}
-
-std::string stable_name(const Facts& facts, const Location& where) {
-  std::string pointer;
-  descend(facts, where, [&pointer](std::string_view name, std::size_t) {
-    if (name.empty()) return;
-    if (!pointer.empty()) pointer += '/';
-    pointer += pointer_token(name);
-  });
-  return pointer;
 }
 
 }  // namespace opseal

@@ -65,12 +65,4 @@ class Places {
   std::map<std::uint32_t, File> files_;
 };
 
-// The JSON pointer (RFC 6901) of the fact at a place; empty for the whole document, and for a place
-// that is no fact's.
-std::string logical_name(const Facts& facts, const Location& where);
-
-// The same without list indexes: `operators/jvp/rules`. Survives edits that add or remove other
-// elements.
-std::string stable_name(const Facts& facts, const Location& where);
-
 }  // namespace opseal

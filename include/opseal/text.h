@@ -11,9 +11,12 @@ namespace opseal {
 // Joins with a separator: "a, b, c".
 std::string join(std::span<const std::string> parts, std::string_view separator);
 
-// The text in backticks; control bytes and bytes that are no UTF-8 are shown as `\xNN`, and what is
-// longer than 120 bytes is cut with an ellipsis, since inputs are hostile and messages are for
-// people.
+// What a terminal may be shown of a text that an input holds: control characters and bytes that are
+// no UTF-8 become `\xNN`.
+std::string visible(std::string_view text);
+
+// The visible text in backticks; what is longer than 120 bytes is cut with an ellipsis, since
+// inputs are hostile and messages are for people.
 std::string quote(std::string_view text);
 
 // A list for a message: "`a`, `b` and 3 more".
