@@ -24,11 +24,16 @@ std::string pointer_token(std::string_view text) {
 }  // namespace
 
 Pointers::Pointers(const Facts& facts) : facts_(facts), roots_(facts.files.size(), no_document) {
-  for (const Document& document : facts.documents) roots_[document.file] = document.first;
+  for (const Document& document : facts.documents) {
+    roots_[document.file] = document.first;
+    if (document.settings) settings_file_ = document.file;
+  }
 }
 
 std::string Pointers::pointer(const Location& where) {
   std::string pointer;
+  // No JSON: what the settings state has other names in its own text.
+  if (where.file == settings_file_) return pointer;
   descend(where, [&pointer](std::string_view name, std::size_t index) {
     pointer += '/';
     pointer += name.empty() ? std::to_string(index) : pointer_token(name);

@@ -20,7 +20,7 @@ class Pointers {
   explicit Pointers(const Facts& facts);
 
   // The JSON pointer (RFC 6901) of the innermost fact that covers a place; empty for the whole
-  // document, and for a place in a file of which nothing was read.
+  // document, for a place in a file of which nothing was read, and for what the settings state.
   std::string pointer(const Location& where);
 
   // The same without list indexes: `operators/jvp/rules`. Survives edits that add or remove other
@@ -47,6 +47,7 @@ class Pointers {
   const Facts& facts_;
   // File -> its document's first node, `no_document` when it has none.
   std::vector<std::uint32_t> roots_;
+  std::uint32_t settings_file_ = Location::nowhere;
   // Long container -> the first node of each child.
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> children_;
 

@@ -140,6 +140,8 @@ class SarifReport {
   ordered_json artifact(std::uint32_t file) const {
     const std::string& path = audit_.facts.files[file].path;
     if (path == "-") return {{"uri", "-"}, {"description", message("standard input")}};
+    // What stands for the command line is no file.
+    if (path.starts_with('(')) return {{"description", message(path)}};
     // Outside the root of the run.
     if (path.starts_with('/')) return {{"uri", "file://" + uri_path(path)}};
     return {{"uri", uri_path(path)}, {"uriBaseId", "SRCROOT"}};

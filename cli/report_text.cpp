@@ -106,9 +106,6 @@ class TextReport {
       if (finding.silenced_by.empty()) write_finding(finding);
     }
     for (const Problem& problem : audit_.facts.problems) write_problem(problem);
-    for (const std::string& remark : audit_.settings.remarks)
-      out_ << "opseal: remark: " << remark << '\n';
-    for (const std::string& remark : audit_.remarks) out_ << "opseal: remark: " << remark << '\n';
     write_summary();
   }
 
@@ -156,8 +153,9 @@ class TextReport {
   }
 
   void write_problem(const Problem& problem) {
+    const bool remark = problem.severity == Severity::note;
     out_ << paint_.bold(place_text(problem.where)) << ": " << paint_.severity(problem.severity)
-         << ": not read: " << problem.message << '\n';
+         << (remark ? ": " : ": not read: ") << problem.message << '\n';
     write_excerpt(problem.where, {});
     if (problem.related.known())
       out_ << "  " << place_text(problem.related) << ": the first one is here\n";
@@ -175,8 +173,10 @@ class TextReport {
          << plural(audit_.counts.notes, "note");
     if (audit_.suppressed > 0) out_ << ", " << audit_.suppressed << " suppressed";
     if (audit_.baselined > 0) out_ << ", " << audit_.baselined << " in the baseline";
-    if (!audit_.facts.problems.empty())
-      out_ << ", " << plural(audit_.facts.problems.size(), "problem");
+    const auto problems =
+        std::count_if(audit_.facts.problems.begin(), audit_.facts.problems.end(),
+                      [](const Problem& problem) { return problem.severity != Severity::note; });
+    if (problems > 0) out_ << ", " << plural(static_cast<std::uint64_t>(problems), "problem");
     out_ << '\n';
     out_ << skipped_text(audit_.runs);
     if (audit_.other_files > 0) {
