@@ -20,6 +20,17 @@ std::size_t code_points(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char byte) { return !continues(byte); }));
 }
 
+// Where the last `points` code points of a text begin.
+std::size_t tail_start(std::string_view text, std::size_t points) {
+  std::size_t start = text.size();
+  for (std::size_t at = text.size(); at > 0 && points > 0; --at) {
+    if (continues(text[at - 1])) continue;
+    start = at - 1;
+    --points;
+  }
+  return start;
+}
+
 // What a terminal may be shown: control bytes and broken UTF-8 become one replacement character
 // each, so that columns stay right and a hostile file can't drive the terminal.
 std::string printable(std::string_view text) {
@@ -141,18 +152,15 @@ Places::Excerpt Places::excerpt(const Location& where, std::size_t width) {
   const auto after = std::upper_bound(of.lines.begin(), of.lines.end(), offset);
   const std::uint64_t line_start = *std::prev(after);
   const std::uint64_t line_end = after == of.lines.end() ? of.size : *after - 1;
-  // A third of the width goes in front of the place; a code point takes four bytes at most.
-  const std::uint64_t before = std::min<std::uint64_t>(offset - line_start, width / 3 * 4);
-  std::string front = read(of, where.file, offset - before, before);
-  std::size_t skip = 0;
-  for (std::size_t points = code_points(front); skip < front.size(); ++skip) {
-    if (continues(front[skip])) continue;
-    if (points-- <= width / 3) break;
-  }
-  front.erase(0, skip);
+  // A code point takes four bytes at most. A third of the width goes in front of the place, and
+  // more where less than the rest is behind it.
   std::string back =
       read(of, where.file, offset, std::min<std::uint64_t>(line_end - offset, width * 4));
   if (!back.empty() && back.back() == '\r') back.pop_back();
+  const std::size_t room = std::max(width / 3, width - std::min(width, code_points(back)));
+  const std::uint64_t before = std::min<std::uint64_t>(offset - line_start, room * 4);
+  std::string front = read(of, where.file, offset - before, before);
+  front.erase(0, tail_start(front, room));
   const std::size_t front_points = code_points(front);
   std::size_t keep = 0;
   for (std::size_t points = 0; keep < back.size(); ++keep) {

@@ -105,8 +105,12 @@ class TextReport {
     for (const Finding& finding : audit_.findings) {
       if (finding.silenced_by.empty()) write_finding(finding);
     }
-    for (const Problem& problem : audit_.facts.problems) write_problem(problem);
+    write_problems();
     write_summary();
+  }
+
+  void write_problems() {
+    for (const Problem& problem : audit_.facts.problems) write_problem(problem);
   }
 
  private:
@@ -195,6 +199,10 @@ class TextReport {
 
 void write_text(const Audit& audit, const ReportStyle& style, std::ostream& out) {
   TextReport(audit, style, out).write();
+}
+
+void write_problems(const Audit& audit, const ReportStyle& style, std::ostream& out) {
+  TextReport(audit, style, out).write_problems();
 }
 
 }  // namespace opseal
