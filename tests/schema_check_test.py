@@ -6,9 +6,8 @@ SARIF reports against the standard's schema, and the reader against the manifest
 that says every key is changed in one place at a time, and opseal and the schema have to agree about
 each of the results.
 
-Needs a folder with Python packages (`--tools`, the bin folder of a virtual environment) that hold
-`jsonschema`; `check-jsonschema` brings it. For SARIF, `pydantic-sarif` holds the schema of the standard
-as classes; with `--sarif-schema FILE` the schema itself is used too.
+Needs a virtual environment (`--tools`) that has `jsonschema`; `check-jsonschema` brings it. For SARIF,
+`pydantic-sarif` holds the schema of the standard as classes; with `--sarif-schema FILE` the schema itself is used too.
 """
 
 import argparse
@@ -260,12 +259,12 @@ def check_sarif_reports(opseal, schema_file, failures, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--opseal", required=True)
-    parser.add_argument("--tools", help="bin folder of a virtual environment")
+    parser.add_argument("--tools", help="folder of a virtual environment")
     parser.add_argument("--sarif-schema")
     arguments = parser.parse_args()
-    if arguments.tools:
-        for packages in Path(arguments.tools).parent.glob("lib/python*/site-packages"):
-            sys.path.insert(0, str(packages))
+    interpreter = Path(arguments.tools or sys.prefix, "bin", "python")
+    if interpreter.exists() and interpreter.parent.parent.resolve() != Path(sys.prefix).resolve():
+        os.execv(interpreter, [str(interpreter), *sys.argv])
     try:
         from jsonschema import Draft202012Validator
     except ImportError:
