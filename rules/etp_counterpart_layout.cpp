@@ -115,7 +115,9 @@ extern constinit const Rule etp_counterpart_layout{
         "order, and nothing compares the two registrations. Where they place a parameter or x at "
         "different inputs, a batched model takes one input for another: a weight is trained with "
         "the "
-        "gradient of its bias, or not at all, while the unbatched model is right.",
+        "gradient of its bias, or not at all, while the unbatched model is right. A counterpart "
+        "that is "
+        "unbatched itself serves no batch at all.",
     .example =
         R"({"name": "my_mv", "etp": {"trainables": {"weight": 1}, "x_index": 0, "batched": false, "counterpart": "my_mv"}})",
     .fix = "give both the same parameters, indices and order of inputs",

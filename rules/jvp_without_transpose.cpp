@@ -27,14 +27,15 @@ bool has_kernel(const Fact& op) {
   return false;
 }
 
-// What can be told about feeding a tangent to an operator.
-enum class Transposed : std::uint8_t { unknown, yes, no };
+// Whether reverse mode gets through an operator that a tangent is fed to. One that it never meets
+// counts as passed.
+enum class Transposable : std::uint8_t { unknown, yes, no };
 
-Transposed judge(const Fact& op) {
-  if (op[Key::transpose].present()) return Transposed::yes;
-  if (!op[Key::transpose].is_null() || !op[Key::kernels].is_list()) return Transposed::unknown;
-  if (is_forward_only(op) || !has_kernel(op)) return Transposed::yes;
-  return Transposed::no;
+Transposable judge(const Fact& op) {
+  if (op[Key::transpose].present()) return Transposable::yes;
+  if (!op[Key::transpose].is_null() || !op[Key::kernels].is_list()) return Transposable::unknown;
+  if (is_forward_only(op) || !has_kernel(op)) return Transposable::yes;
+  return Transposable::no;
 }
 
 class Transposes {
@@ -46,10 +47,10 @@ class Transposes {
     // A linearization or a gradient of its own takes the place of the JVP in reverse mode.
     if (op[Key::linearization] || op[Key::gradient] || is_forward_only(op)) return;
     if (jvp[Key::kind].is("linear")) {
-      const Transposed transposed = judge(op);
-      if (transposed == Transposed::unknown) return;
+      const Transposable transposable = judge(op);
+      if (transposable == Transposable::unknown) return;
       sink_->inspected();
-      if (transposed == Transposed::no) report(manifest, op, op, jvp[Key::kind], "itself");
+      if (transposable == Transposable::no) report(manifest, op, op, jvp[Key::kind], "itself");
     } else if (jvp[Key::kind].is("per_input") && jvp[Key::tangent_operators].is_list()) {
       check_reached(manifest, op, jvp[Key::tangent_operators]);
     }
@@ -66,9 +67,9 @@ class Transposes {
       if (!reached_by_rule.is_list() && !hole) whole = false;
       for (const Fact reached : reached_by_rule.items()) {
         const Fact target = reached.is_text() ? resolve(manifest, op, reached) : Fact();
-        const Transposed transposed = judge(target);
-        if (transposed == Transposed::unknown) whole = false;
-        if (transposed != Transposed::no) continue;
+        const Transposable transposable = judge(target);
+        if (transposable == Transposable::unknown) whole = false;
+        if (transposable != Transposable::no) continue;
         report(manifest, op, target, reached, target == op ? "itself" : quote(reached.text()));
         sink_->inspected();
         // The other rules usually feed the same operator.

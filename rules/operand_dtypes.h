@@ -17,11 +17,18 @@ enum class NumberKind : std::uint8_t { unknown, floating, integer, boolean };
 // systems that opseal reads. Anything else, block-quantised types included, is unknown.
 inline NumberKind number_kind(std::string_view dtype) {
   std::array<char, 32> buffer{};
-  if (const std::size_t dot = dtype.rfind('.'); dot != dtype.npos) dtype.remove_prefix(dot + 1);
+  // `torch.float32`, `c10::Half`.
+  if (const std::size_t end = dtype.find_last_of(".:"); end != dtype.npos) {
+    dtype.remove_prefix(end + 1);
+  }
   if (dtype.starts_with("tensor(") && dtype.ends_with(")"))
     dtype = dtype.substr(7, dtype.size() - 8);
   for (const std::string_view prefix : {"DT_", "GGML_TYPE_", "kTfLite", "kTF_"}) {
     if (dtype.starts_with(prefix)) dtype.remove_prefix(prefix.size());
+  }
+  // `kFLOAT`
+  if (dtype.size() > 1 && dtype[0] == 'k' && dtype[1] >= 'A' && dtype[1] <= 'Z') {
+    dtype.remove_prefix(1);
   }
   if (dtype.empty() || dtype.size() > buffer.size()) return NumberKind::unknown;
   std::transform(dtype.begin(), dtype.end(), buffer.begin(), [](char byte) {
@@ -37,6 +44,8 @@ inline NumberKind number_kind(std::string_view dtype) {
   if (word == "bool" || word == "boolean" || word == "pred" || word == "i1" || word == "b1") {
     return NumberKind::boolean;
   }
+  // The dtype that JAX gives to tangents of integers.
+  if (word == "float0") return NumberKind::unknown;
   if (begins("float") || begins("bfloat") || begins("complex") || word == "half" ||
       word == "double" || word == "cfloat" || word == "cdouble" || word == "chalf" || sized("f") ||
       sized("bf") || sized("fp") || sized("tf") || sized("c")) {
