@@ -112,7 +112,7 @@ class Orphans {
   void check_backward(const Fact& manifest, const Fact& op, const Fact& name) {
     if (!index_) index_.emplace(*facts_);
     const std::string_view spelled = name.text();
-    if (!index_->find(manifest, op, spelled).empty()) {
+    if (index_->has_name(name.name()) || !index_->find(manifest, op, spelled).empty()) {
       sink_->inspected();
       return;
     }

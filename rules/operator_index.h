@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "opseal/registration.h"
@@ -33,6 +34,7 @@ class OperatorIndex {
     const Name own = op[Key::namespace_].name();
     Found found;
     collect(spelled, manifest, own, found);
+    if (!found.ranks[0].empty()) return std::move(found.ranks[0]);
     const std::size_t colons = spelled.rfind("::");
     if (colons != spelled.npos) {
       collect(spelled.substr(colons + 2), manifest, facts_->names.find(spelled.substr(0, colons)),
@@ -46,6 +48,9 @@ class OperatorIndex {
     }
     return {};
   }
+
+  // Somewhere in the inputs.
+  bool has_name(Name name) const { return name < first_.size() && first_[name] != none; }
 
   bool has_namespace(std::string_view name) const {
     return namespaces_.contains(facts_->names.find(name));
