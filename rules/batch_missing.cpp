@@ -36,12 +36,15 @@ void check(const Facts& facts, Sink& sink) {
         evidence(batching, "said to be absent here"));
     finding.related.push_back(evidence(promise, "batching expected here" + site_of(op)));
   });
-  sink.inspected(peers.judged());
-  peers.for_each_odd([&sink](const OddOneOut::Odd& odd) {
-    sink.add(subject_of(odd.manifest, odd.op),
-             "no batching rule, where " + std::to_string(odd.keeping) + " of " +
-                 plural(odd.peers, "operator") + " of the same namespace and platforms have one",
-             evidence(odd.op[Key::batching], "said to be absent here" + site_of(odd.op)));
+  sink.inspected(peers.judged_keeping());
+  peers.for_each_lacking([&sink](const OddOneOut::Lacking& lacking) {
+    sink.inspected();
+    if (!lacking.is_odd()) return;
+    sink.add(subject_of(lacking.manifest, lacking.op),
+             "no batching rule, where " + std::to_string(lacking.keeping) + " of " +
+                 plural(lacking.peers, "operator") +
+                 " of the same namespace and platforms have one",
+             evidence(lacking.op[Key::batching], "said to be absent here" + site_of(lacking.op)));
   });
 }
 

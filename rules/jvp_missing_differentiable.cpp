@@ -46,23 +46,21 @@ bool differentiates_otherwise(const Fact& op) {
   return false;
 }
 
-// Somebody said that it turns floating-point numbers into floating-point numbers. Peers prove
-// nothing about an operator that encodes, counts or permutes.
-bool maps_floating_to_floating(const Fact& op) {
-  const Stated<CountRange> inputs = operand_count(op[Key::inputs]);
-  const Stated<CountRange> outputs = operand_count(op[Key::outputs]);
-  if (!inputs || !outputs || inputs->max == CountRange::unbounded ||
-      outputs->max == CountRange::unbounded) {
-    return false;
+// What the dtypes of all inputs, or all outputs, that anybody said come to.
+enum class Carries : std::uint8_t { unknown, nothing, tangent };
+
+template <typename Dtypes>
+Carries carries_tangent(const Fact& operands, Dtypes dtypes_of) {
+  const Stated<CountRange> count = operand_count(operands);
+  Carries carries = Carries::unknown;
+  if (!count) return carries;
+  for (std::uint32_t i = 0; i < std::min(count->min, most_operands); ++i) {
+    const OperandDtypes dtypes = dtypes_of(i);
+    if (!dtypes.said) continue;
+    if (dtypes.all_floating) return Carries::tangent;
+    carries = Carries::nothing;
   }
-  bool input = false;
-  for (std::uint32_t i = 0; i < std::min(inputs->min, most_operands) && !input; ++i) {
-    input = input_dtypes(op, i).floating.said() && input_dtypes(op, i).all_floating;
-  }
-  for (std::uint32_t i = 0; input && i < std::min(outputs->min, most_operands); ++i) {
-    if (output_dtypes(op, i).floating && output_dtypes(op, i).all_floating) return true;
-  }
-  return false;
+  return carries;
 }
 
 void check_marked(const Fact& manifest, const Fact& op, const Fact& mark, Sink& sink) {
@@ -80,6 +78,26 @@ void check_marked(const Fact& manifest, const Fact& op, const Fact& mark, Sink& 
   finding.related.push_back(evidence(mark, "marked differentiable here" + site_of(op)));
 }
 
+// Peers prove nothing about an operator that encodes, counts or permutes: only one that is said to
+// turn floating-point numbers into floating-point numbers is held against them.
+void check_lacking(const OddOneOut::Lacking& lacking, Sink& sink) {
+  const Fact op = lacking.op;
+  const Carries in =
+      carries_tangent(op[Key::inputs], [&op](std::uint32_t i) { return input_dtypes(op, i); });
+  const Carries out =
+      carries_tangent(op[Key::outputs], [&op](std::uint32_t i) { return output_dtypes(op, i); });
+  if (in == Carries::unknown || out == Carries::unknown) return;
+  sink.inspected();
+  if (in == Carries::nothing || out == Carries::nothing) return;
+  if (!lacking.is_odd() || differentiates_otherwise(op)) return;
+  Finding& finding = sink.add(
+      subject_of(lacking.manifest, op),
+      "no derivative rule, where " + std::to_string(lacking.keeping) + " of " +
+          plural(lacking.peers, "operator") + " of the same namespace and platforms have one",
+      evidence(absent_derivative(op), "said to be absent here" + site_of(op)));
+  finding.severity = Severity::warning;
+}
+
 void check(const Facts& facts, Sink& sink) {
   OddOneOut peers;
   for_each_operator(facts, [&](const Fact& manifest, const Fact& op) {
@@ -90,16 +108,9 @@ void check(const Facts& facts, Sink& sink) {
       peers.count(manifest, op, has_derivative(op));
     }
   });
-  sink.inspected(peers.judged());
-  peers.for_each_odd([&sink](const OddOneOut::Odd& odd) {
-    if (differentiates_otherwise(odd.op) || !maps_floating_to_floating(odd.op)) return;
-    Finding& finding = sink.add(
-        subject_of(odd.manifest, odd.op),
-        "no derivative rule, where " + std::to_string(odd.keeping) + " of " +
-            plural(odd.peers, "operator") + " of the same namespace and platforms have one",
-        evidence(absent_derivative(odd.op), "said to be absent here" + site_of(odd.op)));
-    finding.severity = Severity::warning;
-  });
+  sink.inspected(peers.judged_keeping());
+  peers.for_each_lacking(
+      [&sink](const OddOneOut::Lacking& lacking) { check_lacking(lacking, sink); });
 }
 
 }  // namespace

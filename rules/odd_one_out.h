@@ -35,11 +35,16 @@ class OddOneOut {
   // Of a hundred peers.
   static constexpr std::uint32_t least_keeping = 90;
 
-  struct Odd {
+  // An operator that lacks what its peers may have.
+  struct Lacking {
     Fact manifest;
     Fact op;
     std::uint32_t peers = 0;
     std::uint32_t keeping = 0;
+
+    bool is_odd() const {
+      return std::uint64_t{keeping} * 100 >= std::uint64_t{peers} * least_keeping;
+    }
   };
 
   // Needs: the operator says whether it keeps the convention. One without a kernel on any device
@@ -56,24 +61,22 @@ class OddOneOut {
     }
   }
 
-  // Operators that had enough peers to be judged.
-  std::uint64_t judged() const {
+  // Operators that keep the convention and have enough peers to be judged.
+  std::uint64_t judged_keeping() const {
     std::uint64_t operators = 0;
     for (const auto& [key, group] : groups_) {
-      if (group.members > fewest_peers) operators += group.members;
+      if (group.members > fewest_peers) operators += group.keeping;
     }
     return operators;
   }
 
-  // In the order in which they were counted.
+  // Those that have enough peers to be judged, in the order in which they were counted.
   template <typename Visit>
-  void for_each_odd(Visit visit) const {
-    for (const Lacking& lacking : lacking_) {
-      const Group& group = groups_.at(lacking.group);
+  void for_each_lacking(Visit visit) const {
+    for (const Row& row : lacking_) {
+      const Group& group = groups_.at(row.group);
       const std::uint32_t peers = group.members - 1;
-      if (peers < fewest_peers) continue;
-      if (std::uint64_t{group.keeping} * 100 < std::uint64_t{peers} * least_keeping) continue;
-      visit(Odd{lacking.manifest, lacking.op, peers, group.keeping});
+      if (peers >= fewest_peers) visit(Lacking{row.manifest, row.op, peers, group.keeping});
     }
   }
 
@@ -82,7 +85,7 @@ class OddOneOut {
     std::uint32_t members = 0;
     std::uint32_t keeping = 0;
   };
-  struct Lacking {
+  struct Row {
     Fact manifest;
     Fact op;
     std::uint64_t group = 0;
@@ -112,7 +115,7 @@ class OddOneOut {
   }
 
   std::unordered_map<std::uint64_t, Group> groups_;
-  std::vector<Lacking> lacking_;
+  std::vector<Row> lacking_;
   // Kept between calls only to spare an allocation for each operator.
   std::vector<Name> platforms_;
 };

@@ -84,15 +84,21 @@ std::string subject(const Json& manifest, const Json& op, const Mistake& mistake
   return mistake.whole_manifest ? system : system + "::" + op["name"].get<std::string>();
 }
 
-// Copies of the manifest with the mistake in one operator each, and the subject that must be found.
-std::vector<std::pair<Json, std::string>> mutants(const Json& manifest, const Mistake& mistake,
-                                                  const Found& before, Random& random) {
-  std::vector<std::pair<Json, std::string>> made;
+struct Mutant {
+  Json manifest;
+  // What must be found.
+  std::string subject;
+};
+
+// Copies of the manifest with the mistake in one operator each.
+std::vector<Mutant> mutants(const Json& manifest, const Mistake& mistake, const Found& before,
+                            Random& random) {
+  std::vector<Mutant> made;
   for (std::size_t i = 0; i < manifest["operators"].size(); ++i) {
     const std::string expected = subject(manifest, manifest["operators"][i], mistake);
     if (before.contains({mistake.rule, expected})) continue;
     Json copy = manifest;
-    if (mistake.make(copy["operators"][i], random)) made.emplace_back(std::move(copy), expected);
+    if (mistake.make(copy["operators"][i], random)) made.push_back({std::move(copy), expected});
   }
   while (made.size() > most_places) {
     made.erase(made.begin() + static_cast<std::ptrdiff_t>(random() % made.size()));
@@ -113,11 +119,11 @@ TEST_CASE("each mistake made in a recorded registry is found by its rule") {
       if (!mistake.rule.starts_with(registry.family)) continue;
       const Found before = audit(manifest, mistake.rule);
       std::size_t& count = places[{mistake.rule, registry.file}];
-      for (const auto& [mutant, expected] : mutants(manifest, mistake, before, random)) {
-        INFO(registry.file << ", " << expected << ": " << mistake.what);
+      for (const Mutant& mutant : mutants(manifest, mistake, before, random)) {
+        INFO(registry.file << ", " << mutant.subject << ": " << mistake.what);
         ++count;
-        const Found after = audit(mutant, mistake.rule);
-        CHECK_MESSAGE(after.contains({mistake.rule, expected}), mistake.rule);
+        const Found after = audit(mutant.manifest, mistake.rule);
+        CHECK_MESSAGE(after.contains({mistake.rule, mutant.subject}), mistake.rule);
         for (const auto& finding : after) {
           if (before.contains(finding) || finding.first == mistake.rule) continue;
           ++disturbances[{mistake.rule, finding.first}];
@@ -125,17 +131,22 @@ TEST_CASE("each mistake made in a recorded registry is found by its rule") {
       }
     }
   }
-  for (const auto& [where, count] : places) {
-    INFO(where.first << " in " << where.second << ": " << count << " places");
-    CHECK((count == 0) == without_place().contains(where));
+  for (const auto& place : places) {
+    INFO(place.first.first << " in " << place.first.second << ": " << place.second << " mutants");
+    CHECK((place.second == 0) == without_place().contains(place.first));
   }
-  for (const auto& [pair, count] : disturbances) {
+  for (const auto& entry : disturbances) {
+    const std::pair<std::string, std::string>& pair = entry.first;
     MESSAGE("a mistake for " << pair.first << " sets off " << pair.second << " in "
-                             << plural(count, "mutant"));
+                             << plural(entry.second, "mutant"));
     CHECK_MESSAGE(allowed_disturbances().contains(pair), pair.second);
   }
-  for (const auto& [pair, reason] : allowed_disturbances()) {
-    CHECK_MESSAGE(disturbances.contains(pair), "allowed and never seen: " << pair.second);
+  for (const auto& allowed : allowed_disturbances()) {
+    CHECK_MESSAGE(disturbances.contains(allowed.first),
+                  "allowed and never seen: " << allowed.first.second);
+  }
+  for (const auto& listed : without_place()) {
+    CHECK_MESSAGE(places.contains(listed.first), "listed and never tried: " << listed.first.first);
   }
 }
 

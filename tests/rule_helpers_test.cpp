@@ -32,7 +32,8 @@ std::uint64_t odd_ones(int keeping, int lacking) {
     peers.count(manifest, op, op[Key::name].is("keeps"));
   });
   std::uint64_t odd = 0;
-  peers.for_each_odd([&odd](const OddOneOut::Odd&) { ++odd; });
+  peers.for_each_lacking(
+      [&odd](const OddOneOut::Lacking& judged) { odd += judged.is_odd() ? 1 : 0; });
   return odd;
 }
 
@@ -63,7 +64,7 @@ TEST_CASE("peers have the same namespace and the same devices") {
         facts, [&peers](const Fact& manifest, const Fact& op) { peers.count(manifest, op, true); });
   }
   // Three of the five are one group, counted twice; the others have too few peers.
-  CHECK(peers.judged() == 6);
+  CHECK(peers.judged_keeping() == 6);
 }
 
 TEST_CASE("dtypes of many spellings are floating, integers, truth values or unknown") {
