@@ -9,7 +9,8 @@ namespace opseal {
 namespace {
 
 constexpr Analyzer analyzers[] = {
-    {"manifest", "registration manifest", accepts_manifest, load_manifest},
+    {"manifest", "registration manifest (a JSON object with the key `opseal_manifest`)",
+     accepts_manifest, confirms_manifest, load_manifest},
 };
 
 ByteSource open_input(const InputFile& input) {
@@ -21,9 +22,22 @@ ByteSource open_input(const InputFile& input) {
 
 std::span<const Analyzer> all_analyzers() { return analyzers; }
 
-const Analyzer* find_analyzer(std::string_view head) {
+const Analyzer* find_analyzer(const InputFile& input, std::string& error) {
+  ByteSource source = open_input(input);
+  std::string head(head_size, '\0');
+  std::size_t filled = 0;
+  for (std::size_t got = 1; got > 0 && filled < head.size(); filled += got) {
+    got = source.read(head.data() + filled, head.size() - filled);
+  }
+  head.resize(filled);
+  error = source.error();
+  if (!error.empty()) return nullptr;
   for (const Analyzer& analyzer : analyzers) {
-    if (analyzer.accepts(head)) return &analyzer;
+    const Accepts answer = analyzer.accepts(head);
+    if (answer == Accepts::yes) return &analyzer;
+    if (answer == Accepts::no || filled < head_size) continue;
+    ByteSource again = open_input(input);
+    if (analyzer.confirms(again)) return &analyzer;
   }
   return nullptr;
 }

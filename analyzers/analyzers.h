@@ -10,13 +10,17 @@
 
 namespace opseal {
 
+enum class Accepts { no, yes, look_further };
+
 // One reader: bytes in, facts out.
 struct Analyzer {
   std::string_view name;
   // What a person calls such a file.
   std::string_view describes;
   // Tells by the first bytes (up to `head_size`) whether the file is its kind.
-  bool (*accepts)(std::string_view head) = nullptr;
+  Accepts (*accepts)(std::string_view head) = nullptr;
+  // Asked with the whole file where `accepts` says look_further.
+  bool (*confirms)(ByteSource& source) = nullptr;
   // Reads the file with that number. Throws InputError where it can't go on.
   void (*load)(ByteSource& source, std::uint32_t file, Facts& facts) = nullptr;
 };
@@ -27,14 +31,15 @@ inline constexpr std::size_t head_size = 65536;
 // In the order in which they are asked; the first that accepts a file reads it.
 std::span<const Analyzer> all_analyzers();
 
-// The analyzer for a file that begins so, or nullptr.
-const Analyzer* find_analyzer(std::string_view head);
+// The analyzer for an input, or nullptr. `error` is set when it can't be read.
+const Analyzer* find_analyzer(const InputFile& input, std::string& error);
 
 // What one input says, or the problem that kept it from being read: the single place where
 // InputError is caught. The facts have exactly one file.
 Facts load_file(const Analyzer& analyzer, InputFile input);
 
-bool accepts_manifest(std::string_view head);
+Accepts accepts_manifest(std::string_view head);
+bool confirms_manifest(ByteSource& source);
 void load_manifest(ByteSource& source, std::uint32_t file, Facts& facts);
 
 }  // namespace opseal

@@ -7,30 +7,30 @@
 namespace opseal {
 namespace {
 
-void state_list(Key key, const std::vector<std::string>& values, FactWriter& writer) {
-  if (values.empty()) return;
-  const std::uint32_t list = writer.open(key, NodeType::list, 0);
-  for (const std::string& value : values) writer.add_text(Key::none, value, 0, 0);
-  writer.close(list, 0);
+void state_list(Key key, const std::vector<StatedSettings::Text>& texts, FactWriter& writer) {
+  if (texts.empty()) return;
+  const std::uint64_t first = texts.front().offset;
+  const std::uint32_t list = writer.open(key, NodeType::list, first);
+  for (const StatedSettings::Text& text : texts) {
+    writer.add_text(Key::none, text.value, text.offset, text.length);
+  }
+  writer.close(list, texts.back().offset + texts.back().length);
 }
 
 }  // namespace
 
-void state_settings(const std::vector<std::string>& platforms,
-                    const std::vector<std::string>& architectures, Facts& facts) {
-  if (platforms.empty() && architectures.empty()) return;
+void state_settings(const StatedSettings& stated, Facts& facts) {
+  if (stated.platforms.empty() && stated.architectures.empty()) return;
   Document document;
   document.settings = true;
   document.file = static_cast<std::uint32_t>(facts.files.size());
-  InputFile settings;
-  settings.path = "opseal.toml";
-  facts.files.push_back(std::move(settings));
+  facts.files.push_back(stated.file);
   FactWriter writer(facts);
   document.first = writer.next();
   const std::uint32_t root = writer.open(Key::none, NodeType::object, 0);
-  state_list(Key::required_platforms, platforms, writer);
-  state_list(Key::architectures, architectures, writer);
-  writer.close(root, 0);
+  state_list(Key::required_platforms, stated.platforms, writer);
+  state_list(Key::architectures, stated.architectures, writer);
+  writer.close(root, stated.file.size);
   document.end = writer.next();
   facts.documents.push_back(document);
 }

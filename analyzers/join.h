@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -7,10 +8,23 @@
 
 namespace opseal {
 
-// Adds what the configuration and the command line state (platforms that every operator must serve,
-// architectures of the fleet) as a document of its own, so that rules hear it like any other
-// statement. Nothing when both are empty.
-void state_settings(const std::vector<std::string>& platforms,
-                    const std::vector<std::string>& architectures, Facts& facts);
+// What the user states about the run: platforms that every operator must serve, architectures of
+// the fleet.
+struct StatedSettings {
+  struct Text {
+    std::string value;
+    // Bytes of `file`.
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+  };
+  // The text that states it: the configuration, or the command line.
+  InputFile file;
+  std::vector<Text> platforms;
+  std::vector<Text> architectures;
+};
+
+// Adds what is stated as a document of its own (`Document::settings`), so that rules hear it like
+// any other statement and can point at it. Nothing when it states nothing.
+void state_settings(const StatedSettings& stated, Facts& facts);
 
 }  // namespace opseal

@@ -335,12 +335,6 @@ class ManifestReader {
 
 }  // namespace
 
-bool accepts_manifest(std::string_view head) {
-  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
-  const std::size_t start = head.find_first_not_of(" \t\r\n");
-  return start != head.npos && head[start] == '{' && head.find("\"opseal_manifest\"") != head.npos;
-}
-
 void load_manifest(ByteSource& source, std::uint32_t file, Facts& facts) {
   JsonReader json(source, file, facts.problems);
   ManifestReader(json, facts).read_document(file);

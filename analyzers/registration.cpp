@@ -45,7 +45,10 @@ std::string subject_of(const Fact& manifest, const Fact& op) {
     subject = manifest[Key::system].text();
   }
   if (!subject.empty()) subject += "::";
-  subject += op[Key::name].text();
+  const std::string_view name = op[Key::name].text();
+  // torch's own names carry the namespace already.
+  if (name.starts_with(subject)) subject.clear();
+  subject += name;
   if (const Fact since = op[Key::versions][Key::since]; since.is_count()) {
     subject += '@' + std::to_string(since.count());
   }

@@ -54,14 +54,6 @@ std::uint64_t count_operators(const Facts& facts) {
   return operators;
 }
 
-void apply_severities(Audit& audit) {
-  for (Finding& finding : audit.findings) {
-    for (const auto& [pattern, severity] : audit.settings.severities) {
-      if (glob_match(pattern, finding.rule->id)) finding.severity = severity;
-    }
-  }
-}
-
 void sort_findings(Audit& audit) {
   const auto key = [](const Finding& finding) {
     const Location& where = finding.evidence.where;
@@ -105,6 +97,13 @@ void count(Audit& audit) {
   }
 }
 
+// What had no effect is told where problems are told, in every format; it makes no run incomplete.
+void add_remarks(Audit& audit) {
+  for (const std::string& remark : audit.settings.remarks) {
+    audit.facts.problems.push_back({Location{}, remark, {}, Severity::note});
+  }
+}
+
 bool fails(const Audit& audit) {
   if (audit.settings.never_fail) return false;
   return std::any_of(
@@ -139,7 +138,7 @@ Audit read_inputs(const Options& options) {
   Discovered found = discover(options, audit.settings);
   audit.inputs = found.inputs.size();
   audit.other_files = found.other_files;
-  audit.remarks = std::move(found.remarks);
+  for (std::string& remark : found.remarks) audit.settings.remarks.push_back(std::move(remark));
   read_files(found, thread_count(options), audit.facts);
   add_problems(found, audit.facts);
   audit.operators = count_operators(audit.facts);
@@ -149,14 +148,15 @@ Audit read_inputs(const Options& options) {
 Audit run_audit(const Options& options) {
   Audit audit = read_inputs(options);
   const std::vector<const Rule*> rules = choose_rules(audit.settings);
-  state_settings(audit.settings.platforms, audit.settings.architectures, audit.facts);
+  state_settings(audit.settings.stated, audit.facts);
   // From here on facts are const.
   audit.runs = run_rules(rules, audit.facts, thread_count(options), audit.findings);
-  apply_severities(audit);
   sort_findings(audit);
+  settle_findings(audit.settings, audit.findings);
   set_fingerprints(audit);
   // From here on findings are const.
   count(audit);
+  add_remarks(audit);
   conclude(audit, options.allow_empty);
   return audit;
 }

@@ -39,8 +39,6 @@ struct Audit {
   // Everything that was given could be read, and under --strict every chosen rule had something to
   // look at.
   bool complete = true;
-  // Remarks on the run itself ("git is not there: ignored files were read").
-  std::vector<std::string> remarks;
   int exit_code = 0;
 };
 

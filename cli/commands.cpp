@@ -7,5 +7,4 @@ int dump(const Options&) { throw std::runtime_error("dump"); }
 int explain(const Options&) { throw std::runtime_error("explain"); }
 int list_rules(const Options&) { throw std::runtime_error("rules"); }
 int print_schema(const Options&) { throw std::runtime_error("schema"); }
-int export_registry(const Options&) { throw std::runtime_error("export"); }
 }  // namespace opseal

@@ -16,20 +16,6 @@ namespace fs = std::filesystem;
 namespace opseal {
 namespace {
 
-std::string read_head(const std::string& path, std::string& error) {
-  ByteSource source = ByteSource::file(path);
-  std::string head(head_size, '\0');
-  std::size_t filled = 0;
-  while (filled < head.size()) {
-    const std::size_t got = source.read(head.data() + filled, head.size() - filled);
-    if (got == 0) break;
-    filled += got;
-  }
-  error = source.error();
-  head.resize(filled);
-  return head;
-}
-
 bool inside(const fs::path& path, const fs::path& folder) {
   const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
   (void)rest;
@@ -39,7 +25,10 @@ bool inside(const fs::path& path, const fs::path& folder) {
 class Discovery {
  public:
   Discovery(const Options& options, const Settings& settings)
-      : options_(options), settings_(settings), root_(find_root(fs::current_path().string())) {}
+      : options_(options),
+        settings_(settings),
+        root_(find_root(fs::current_path().string())),
+        exclude_used_(settings.exclude.size()) {}
 
   Discovered run() {
     std::vector<std::string> paths = options_.paths;
@@ -51,6 +40,7 @@ class Discovery {
         add_given(path);
       }
     }
+    remark_unused_excludes();
     std::sort(found_.inputs.begin(), found_.inputs.end(),
               [](const auto& a, const auto& b) { return a.file.path < b.file.path; });
     return std::move(found_);
@@ -75,7 +65,8 @@ class Discovery {
     file.path = "-";
     file.bytes = read_all(STDIN_FILENO);
     file.size = file.bytes.size();
-    const Analyzer* analyzer = find_analyzer(std::string_view(file.bytes).substr(0, head_size));
+    std::string error;
+    const Analyzer* analyzer = find_analyzer(file, error);
     if (analyzer == nullptr) {
       not_recognised(std::move(file));
     } else {
@@ -154,7 +145,7 @@ class Discovery {
 
   void add_file(const std::string& path, bool given) {
     InputFile file;
-    file.path = shown_path(path);
+    file.path = shown_path(path, root_);
     file.open_path = path;
     std::error_code error;
     file.size = static_cast<std::uint64_t>(fs::file_size(path, error));
@@ -162,12 +153,11 @@ class Discovery {
     if (excluded(file.path)) return;
     if (!seen_.insert(fs::weakly_canonical(path, error).string()).second) return;
     std::string problem;
-    const std::string head = read_head(path, problem);
+    const Analyzer* analyzer = find_analyzer(file, problem);
     if (!problem.empty()) {
       add_problem(std::move(file), "can't be read: " + problem);
       return;
     }
-    const Analyzer* analyzer = find_analyzer(head);
     if (analyzer != nullptr) {
       found_.inputs.push_back({std::move(file), analyzer});
     } else if (given) {
@@ -187,7 +177,7 @@ class Discovery {
       kinds += kinds.empty() ? "" : ", ";
       kinds += analyzer.describes;
     }
-    add_problem(std::move(file), "of no kind that opseal reads; it reads: " + kinds);
+    add_problem(std::move(file), "of no kind that opseal reads, which is: " + kinds);
   }
 
   void add_problem(InputFile file, std::string message) {
@@ -196,29 +186,40 @@ class Discovery {
     found_.problems.push_back({Location{number, 0, 0}, std::move(message), {}, Severity::error});
   }
 
-  bool excluded(const std::string& path) const {
-    return std::any_of(settings_.exclude.begin(), settings_.exclude.end(),
-                       [&path](const std::string& pattern) {
-                         return glob_match(pattern, path) || glob_match(pattern + "/*", path);
-                       });
+  bool excluded(const std::string& path) {
+    bool matched = false;
+    for (std::size_t i = 0; i < settings_.exclude.size(); ++i) {
+      const std::string& pattern = settings_.exclude[i];
+      if (!glob_match(pattern, path) && !glob_match(pattern + "/*", path)) continue;
+      exclude_used_[i] = true;
+      matched = true;
+    }
+    return matched;
   }
 
-  std::string shown_path(const std::string& path) const {
-    std::error_code error;
-    const fs::path absolute = fs::absolute(path, error).lexically_normal();
-    const fs::path root = root_;
-    if (!inside(absolute, root)) return absolute.generic_string();
-    return absolute.lexically_relative(root).generic_string();
+  void remark_unused_excludes() {
+    for (std::size_t i = 0; i < exclude_used_.size(); ++i) {
+      if (exclude_used_[i]) continue;
+      found_.remarks.push_back("`exclude`: no file matches " + quote(settings_.exclude[i]));
+    }
   }
 
   const Options& options_;
   const Settings& settings_;
   std::string root_;
+  std::vector<bool> exclude_used_;
   Discovered found_;
   std::set<std::string> seen_;
 };
 
 }  // namespace
+
+std::string shown_path(const std::string& path, const std::string& root) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error).lexically_normal();
+  if (!inside(absolute, root)) return absolute.generic_string();
+  return absolute.lexically_relative(root).generic_string();
+}
 
 std::string find_root(const std::string& directory) {
   for (fs::path folder = directory; !folder.empty(); folder = folder.parent_path()) {

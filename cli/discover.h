@@ -30,6 +30,9 @@ struct Discovered {
 // directory is followed only to a file inside that directory.
 Discovered discover(const Options& options, const Settings& settings);
 
+// A path as reports name it: relative to `root` with `/`, or absolute outside it.
+std::string shown_path(const std::string& path, const std::string& root);
+
 // The folder that reports name paths from: the top of the repository that `directory` is in, else
 // `directory` itself.
 std::string find_root(const std::string& directory);

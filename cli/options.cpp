@@ -28,7 +28,8 @@ void add_input_options(CLI::App& app, Options& options) {
       ->type_name("PATH");
   app.add_flag("--no-ignore", options.no_ignore, "read files that git ignores too");
   app.add_option("--exclude", options.exclude, "leave out paths that match a glob")
-      ->type_name("GLOB");
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
   app.add_option("--config", options.config,
                  "configuration file instead of the `opseal.toml` found upwards")
       ->type_name("FILE");
@@ -42,15 +43,18 @@ void add_check(CLI::App& app, Options& options, std::vector<std::string>& report
   add_input_options(*check, options);
   check->add_option("-o,--output", reports, "report: text, json, jsonl or sarif; repeatable")
       ->type_name("FORMAT[=PATH]")
-      ->check(CLI::Validator(check_report, ""));
+      ->check(CLI::Validator(check_report, ""))
+      ->allow_extra_args(false);
   check
       ->add_option("--select", options.select,
                    "run only rules that match an id or a glob; repeatable")
-      ->type_name("RULE");
+      ->type_name("RULE")
+      ->allow_extra_args(false);
   check
       ->add_option("--ignore", options.ignore,
                    "leave out rules that match an id or a glob; repeatable")
-      ->type_name("RULE");
+      ->type_name("RULE")
+      ->allow_extra_args(false);
   check
       ->add_option("--profile", options.profile,
                    "default, strict (every error and warning) or audit (notes too)")
@@ -63,11 +67,14 @@ void add_check(CLI::App& app, Options& options, std::vector<std::string>& report
                   "exit 4 when a rule that was asked for had nothing to look at");
   check->add_flag("--allow-empty", options.allow_empty,
                   "exit 0 when none of the paths is an input");
-  check->add_option("--platform", options.platforms,
-                    "platform that every operator must serve; repeatable");
+  check
+      ->add_option("--platform", options.platforms,
+                   "platform that every operator must serve; repeatable")
+      ->allow_extra_args(false);
   check
       ->add_option("--arch", options.architectures,
                    "GPU architectures of the fleet, such as sm_80,sm_90a")
+      ->allow_extra_args(false)
       ->delimiter(',');
   check->add_option("--color", options.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
@@ -105,7 +112,8 @@ void add_export(CLI::App& app, Options& options) {
                    "else python3)")
       ->type_name("PATH");
   exporter->add_option("--import", options.imports, "import this module too; repeatable")
-      ->type_name("MODULE");
+      ->type_name("MODULE")
+      ->allow_extra_args(false);
   exporter->add_flag("--trace", options.trace,
                      "trace the operators' own benchmark calls: runs code of the package");
   exporter->add_option("--time-limit", options.time_limit, "seconds")->check(CLI::PositiveNumber);

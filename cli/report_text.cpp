@@ -54,9 +54,6 @@ class TextReport {
       if (finding.silenced_by.empty()) write_finding(finding);
     }
     for (const Problem& problem : audit_.facts.problems) write_problem(problem);
-    for (const std::string& remark : audit_.settings.remarks)
-      out_ << "opseal: remark: " << remark << '\n';
-    for (const std::string& remark : audit_.remarks) out_ << "opseal: remark: " << remark << '\n';
     write_summary();
   }
 
@@ -96,8 +93,9 @@ class TextReport {
   }
 
   void write_problem(const Problem& problem) {
+    const bool remark = problem.severity == Severity::note;
     out_ << paint_.bold(place_text(problem.where)) << ": " << paint_.severity(problem.severity)
-         << ": not read: " << problem.message << '\n';
+         << (remark ? ": " : ": not read: ") << problem.message << '\n';
     write_excerpt(problem.where);
     if (problem.related.known())
       out_ << "  " << place_text(problem.related) << ": the first one is here\n";

@@ -1,7 +1,9 @@
 #include "cli/settings.h"
 
 #include <algorithm>
+#include <filesystem>
 
+#include "cli/discover.h"
 #include "opseal/text.h"
 #include "rules/rules.h"
 
@@ -12,6 +14,79 @@ Profile parse_profile(const std::string& text) {
   if (text == "strict") return Profile::strict;
   if (text == "audit") return Profile::audit;
   return Profile::standard;
+}
+
+Severity parse_severity(const std::string& text) {
+  if (text == "note") return Severity::note;
+  return text == "warning" ? Severity::warning : Severity::error;
+}
+
+std::vector<std::string> values(const std::vector<ConfigText>& texts) {
+  std::vector<std::string> out;
+  for (const ConfigText& text : texts) out.push_back(text.value);
+  return out;
+}
+
+void add_all(std::vector<std::string>& to, const std::vector<std::string>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+void set_fail_on(Settings& settings, const std::string& text) {
+  settings.never_fail = text == "never";
+  if (!settings.never_fail) settings.fail_on = parse_severity(text);
+}
+
+// As if the arguments were a file, so that a finding can show what stated a platform.
+StatedSettings state_arguments(const Options& options) {
+  StatedSettings stated;
+  stated.file.path = "(command line)";
+  const auto add = [&stated](const char* flag, const std::vector<std::string>& from,
+                             std::vector<StatedSettings::Text>& to) {
+    for (const std::string& value : from) {
+      stated.file.bytes += std::string(stated.file.bytes.empty() ? "" : " ") + flag + ' ';
+      to.push_back({value, stated.file.bytes.size(), value.size()});
+      stated.file.bytes += value;
+    }
+  };
+  add("--platform", options.platforms, stated.platforms);
+  add("--arch", options.architectures, stated.architectures);
+  stated.file.size = stated.file.bytes.size();
+  return stated;
+}
+
+std::vector<StatedSettings::Text> state(const std::vector<ConfigText>& texts) {
+  std::vector<StatedSettings::Text> out;
+  for (const ConfigText& text : texts) out.push_back({text.value, text.offset, text.length});
+  return out;
+}
+
+void apply_config(const Config& config, Settings& settings) {
+  if (!config.profile.empty()) settings.profile = parse_profile(config.profile);
+  if (!config.fail_on.empty()) set_fail_on(settings, config.fail_on);
+  settings.select = values(config.select);
+  settings.ignore = values(config.ignore);
+  settings.exclude = values(config.exclude);
+  for (const auto& [rule, severity] : config.severity) {
+    settings.severities.emplace_back(rule.value, parse_severity(severity));
+  }
+  settings.silences = config.silence;
+  settings.stated = {config.file, state(config.platforms), state(config.architectures)};
+}
+
+bool matches_any(const std::vector<std::string>& patterns, std::string_view id) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [id](const std::string& pattern) { return glob_match(pattern, id); });
+}
+
+bool matches_a_rule(const std::string& pattern) {
+  return std::any_of(all_rules().begin(), all_rules().end(),
+                     [&pattern](const Rule* rule) { return glob_match(pattern, rule->id); });
+}
+
+std::string no_such_rule(const std::string& pattern) {
+  std::vector<std::string_view> ids;
+  for (const Rule* rule : all_rules()) ids.push_back(rule->id);
+  return "no rule matches " + quote(pattern) + did_you_mean(pattern, ids);
 }
 
 }  // namespace
@@ -42,26 +117,70 @@ const char* to_text(Profile profile) {
 
 Settings make_settings(const Options& options) {
   Settings settings;
+  if (!options.no_config) {
+    const std::string found = options.config.empty()
+                                  ? find_config(std::filesystem::current_path().string())
+                                  : options.config;
+    if (!found.empty()) {
+      Config config = read_config(found);
+      config.file.path = shown_path(found, find_root(std::filesystem::current_path().string()));
+      apply_config(config, settings);
+    }
+  }
   if (!options.profile.empty()) settings.profile = parse_profile(options.profile);
-  settings.select = options.select;
-  settings.ignore = options.ignore;
-  settings.exclude = options.exclude;
+  if (!options.fail_on.empty()) set_fail_on(settings, options.fail_on);
+  if (!options.select.empty()) settings.select = options.select;
+  add_all(settings.ignore, options.ignore);
+  add_all(settings.exclude, options.exclude);
   settings.strict = options.strict;
+  if (!options.platforms.empty() || !options.architectures.empty())
+    settings.stated = state_arguments(options);
   return settings;
 }
 
 std::vector<const Rule*> choose_rules(Settings& settings) {
-  const auto matches = [](const std::vector<std::string>& patterns, std::string_view id) {
-    return std::any_of(patterns.begin(), patterns.end(),
-                       [id](const std::string& pattern) { return glob_match(pattern, id); });
-  };
+  for (const std::string& pattern : settings.select) {
+    if (!matches_a_rule(pattern)) throw UsageError(no_such_rule(pattern));
+  }
+  for (const std::string& pattern : settings.ignore) {
+    if (!matches_a_rule(pattern)) settings.remarks.push_back("`ignore`: " + no_such_rule(pattern));
+  }
+  for (const auto& [pattern, severity] : settings.severities) {
+    if (!matches_a_rule(pattern))
+      settings.remarks.push_back("`severity`: " + no_such_rule(pattern));
+  }
   std::vector<const Rule*> chosen;
   for (const Rule* rule : all_rules()) {
     const bool wanted = settings.select.empty() ? rule->profile <= settings.profile
-                                                : matches(settings.select, rule->id);
-    if (wanted && !matches(settings.ignore, rule->id)) chosen.push_back(rule);
+                                                : matches_any(settings.select, rule->id);
+    if (wanted && !matches_any(settings.ignore, rule->id)) chosen.push_back(rule);
   }
   return chosen;
+}
+
+void settle_findings(Settings& settings, std::vector<Finding>& findings) {
+  std::vector<bool> used(settings.silences.size());
+  for (Finding& finding : findings) {
+    for (const auto& [pattern, severity] : settings.severities) {
+      if (glob_match(pattern, finding.rule->id)) finding.severity = severity;
+    }
+    for (std::size_t i = 0; i < settings.silences.size(); ++i) {
+      const Silence& silence = settings.silences[i];
+      if (!glob_match(silence.rule.value, finding.rule->id) ||
+          !glob_match(silence.subject, finding.subject)) {
+        continue;
+      }
+      used[i] = true;
+      finding.silenced_by = "config";
+      finding.silenced_reason = silence.reason;
+    }
+  }
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    if (used[i]) continue;
+    const Silence& silence = settings.silences[i];
+    settings.remarks.push_back("`silence`: no finding of " + quote(silence.rule.value) + " about " +
+                               quote(silence.subject));
+  }
 }
 
 }  // namespace opseal

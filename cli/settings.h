@@ -1,10 +1,12 @@
 #pragma once
 
-#include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "analyzers/join.h"
+#include "cli/config.h"
 #include "cli/options.h"
 #include "opseal/facts.h"
 #include "opseal/rule.h"
@@ -17,35 +19,40 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What holds for a run: the command line over `opseal.toml` over the defaults.
+// What holds for a run: the command line over `opseal.toml` over the defaults. Lists of the command
+// line replace those of the file, but for `ignore` and `exclude`, which add to them.
 struct Settings {
   Profile profile = Profile::standard;
   // Ids or globs. Empty: what the profile says.
   std::vector<std::string> select;
   std::vector<std::string> ignore;
-  // Rule id or glob -> severity.
+  // Rule id or glob, severity; later ones win.
   std::vector<std::pair<std::string, Severity>> severities;
+  std::vector<Silence> silences;
   std::vector<std::string> exclude;
   Severity fail_on = Severity::error;
   bool never_fail = false;
   bool strict = false;
-  // What the configuration or the command line states, as a document: `required_platforms`,
-  // `architectures`.
-  std::vector<std::string> platforms;
-  std::vector<std::string> architectures;
-  // Patterns that matched no rule; a remark says so.
+  // `required_platforms` and `architectures`, and the text that states them.
+  StatedSettings stated;
+  // What was asked for and had no effect, such as a pattern that matches no rule.
   std::vector<std::string> remarks;
-  // Path of the configuration file as a report names it; empty when there is none.
-  std::string config_path;
 };
 
 Settings make_settings(const Options& options);
 
-// The rules that run under these settings, in the order of the table.
+// The rules that run under these settings, in the order of the table. A pattern of `select` that
+// matches none is a UsageError, since a gate that checks nothing looks like one that passes;
+// elsewhere it is a remark.
 std::vector<const Rule*> choose_rules(Settings& settings);
+
+// Sets severities and silences findings as the settings say. Silences that match nothing become
+// remarks.
+void settle_findings(Settings& settings, std::vector<Finding>& findings);
 
 // "error", "warning", "note".
 const char* to_text(Severity severity);
+// "default", "strict", "audit".
 const char* to_text(Profile profile);
 
 }  // namespace opseal

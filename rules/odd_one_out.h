@@ -1,29 +1,16 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <string_view>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "opseal/digest.h"
+#include "opseal/platforms.h"
 #include "opseal/registration.h"
 
 namespace opseal {
-
-// A dispatch key of torch that is a layer of the dispatcher and no device: which of them an
-// operator has says how it is built, not where it runs.
-inline bool is_dispatch_layer(std::string_view platform) {
-  static constexpr std::array<std::string_view, 6> beginnings = {
-      "Autograd", "Autocast", "Composite", "FuncTorch", "Python", "Batched"};
-  static constexpr std::array<std::string_view, 10> names = {
-      "Meta",      "ADInplaceOrView", "Functionalize", "Tracer",      "Named",
-      "Conjugate", "Negative",        "ZeroTensor",    "PreDispatch", "BackendSelect"};
-  return std::find(names.begin(), names.end(), platform) != names.end() ||
-         std::any_of(beginnings.begin(), beginnings.end(), [platform](std::string_view beginning) {
-           return platform.starts_with(beginning);
-         });
-}
 
 // Holds a convention against an operator only where its peers keep it: the other operators of the
 // same manifest and namespace that have kernels on the same platforms. Most registries leave most
@@ -99,25 +86,33 @@ class OddOneOut {
   }
 
   std::uint64_t group_of(const Fact& manifest, const Fact& op) {
+    if (!names_ || manifest.index() != manifest_) {
+      names_.emplace(manifest);
+      manifest_ = manifest.index();
+    }
     platforms_.clear();
     for (const Fact kernel : op[Key::kernels].items()) {
-      const Fact platform = kernel[Key::platform];
-      if (!is_active_kernel(kernel) || !platform.is_text()) continue;
-      if (!is_dispatch_layer(platform.text())) platforms_.push_back(platform.name());
+      if (!is_active_kernel(kernel) || !kernel[Key::platform].is_text()) continue;
+      const Platform platform = names_->of(kernel[Key::platform]);
+      // A wrapper (autograd, shape functions) says how an operator is built, not where it runs.
+      if (platform.role == PlatformRole::wrapper) continue;
+      platforms_.push_back(hash_text(platform.name));
     }
     if (platforms_.empty()) return no_group;
     std::sort(platforms_.begin(), platforms_.end());
     platforms_.erase(std::unique(platforms_.begin(), platforms_.end()), platforms_.end());
     std::uint64_t hash = mix(1, manifest.index());
     hash = mix(hash, op[Key::namespace_].name());
-    for (const Name platform : platforms_) hash = mix(hash, platform);
+    for (const std::uint64_t platform : platforms_) hash = mix(hash, platform);
     return hash == no_group ? 1 : hash;
   }
 
   std::unordered_map<std::uint64_t, Group> groups_;
   std::vector<Row> lacking_;
   // Kept between calls only to spare an allocation for each operator.
-  std::vector<Name> platforms_;
+  std::vector<std::uint64_t> platforms_;
+  std::optional<PlatformNames> names_;
+  std::uint32_t manifest_ = 0;
 };
 
 }  // namespace opseal

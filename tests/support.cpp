@@ -57,6 +57,21 @@ Audit audit_paths(const std::vector<std::string>& paths, const std::vector<std::
   return run_audit(options);
 }
 
+std::string show(const Counts& counts) {
+  std::string out;
+  for (const auto& [name, count] : counts) out += name + ' ' + std::to_string(count) + ", ";
+  return out;
+}
+
+Counts count_findings(const Audit& audit) {
+  Counts counts;
+  for (const Finding& finding : audit.findings) {
+    if (finding.silenced_by.empty())
+      ++counts[std::string(finding.rule->id) + ' ' + to_text(finding.severity)];
+  }
+  return counts;
+}
+
 std::string text_report(const Audit& audit) {
   std::ostringstream out;
   write_text(audit, {}, out);

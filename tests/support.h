@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,13 @@ Facts read_text(std::string_view manifest);
 // The audit of some paths with some rules, as the command line would make it, without a
 // configuration file.
 Audit audit_paths(const std::vector<std::string>& paths, const std::vector<std::string>& select);
+
+// Things counted, by name.
+using Counts = std::map<std::string, int>;
+// "name 1, other 2, ".
+std::string show(const Counts& counts);
+// Findings that are not silenced, by `rule severity`.
+Counts count_findings(const Audit& audit);
 
 std::string text_report(const Audit& audit);
 

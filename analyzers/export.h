@@ -1,0 +1,59 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace opseal {
+
+/// A kind of live registry that opseal can walk. The walk is done by a Python child, so opseal
+/// itself needs no Python.
+struct Exporter {
+  std::string_view name;         // as in `opseal export NAME`; also the manifest's `system`
+  std::string_view package;      // what the interpreter must have installed
+  std::string_view description;  // one line for the help
+  std::string_view script;       // Python text of its entry module
+};
+
+/// In the order of their names.
+std::span<const Exporter> all_exporters();
+
+struct ExportRequest {
+  // A path, or a name on PATH. Empty: `$VIRTUAL_ENV/bin/python`, else `python3` on PATH.
+  std::string python{};
+  // Imported besides the exporter's own package.
+  std::vector<std::string> modules{};
+  // May the exporter run code of the package beyond importing it?
+  bool trace = false;
+  // Then the child and its children are killed.
+  double time_limit_seconds = 300;
+  // What the manifest's `producer.version` says.
+  std::string tool_version{};
+};
+
+enum class ExportStatus {
+  ok,
+  package_missing,
+  no_interpreter,
+  failed,  // the exporter gave up, or the interpreter crashed
+  timed_out,
+  bad_answer,  // the interpreter ended well, but said nothing that can be used
+};
+
+std::string_view to_text(ExportStatus status);
+
+struct ExportOutcome {
+  ExportStatus status = ExportStatus::failed;
+  std::string manifest;  // JSON text; only with `ok`
+  std::string message;   // for the user, one line; empty with `ok`
+  std::string
+      stderr_tail;  // last 16 KiB of what the child wrote to its standard output and standard error
+};
+
+/// Imports the package in a child process and returns the manifest of its registry. What the child
+/// prints is passed on to standard error, at most 1 MiB of it. Never throws for anything that the
+/// child does.
+ExportOutcome run_exporter(const Exporter& exporter, const ExportRequest& request);
+
+}  // namespace opseal

@@ -1,0 +1,237 @@
+"""brainevent: the live registry of XLACustomKernel, and the key of its compilation cache.
+
+Inputs are counted in up to three ways, the most trusted first: `traced` (the equation that the
+operator's own call makes), `calls` (positional arguments of its calls in the source), `rule`
+(parameters of its JVP rules but for the tangent).
+"""
+
+import ast
+
+from _opseal_brainevent_cache import describe_cache
+from _opseal_brainevent_trace import traced_operators
+from _opseal_common import (
+    MISSING,
+    ExportError,
+    aliases,
+    import_extra,
+    new_manifest,
+    packages_of,
+    read,
+    require_installed,
+    required_module,
+)
+from _opseal_ffi_log import FfiLog
+from _opseal_functions import core_function, describe_function, function_name, location
+from _opseal_jax_tables import JaxTables, leave_devices_alone
+from _opseal_sources import has_star, last_name, named_value, source_modules
+from _opseal_tangent import TangentReach
+
+PACKAGE = "brainevent"
+WAYS_BY_TRUST = ("traced", "calls", "rule")
+STUB = "_register_stub_lowering"
+
+
+def export(request):
+    leave_devices_alone()
+    require_installed(PACKAGE)
+    log = FfiLog()
+    with log.listening(request):
+        required_module(PACKAGE)
+        import_extra(request)
+    packages = packages_of(request, PACKAGE)
+    kernels = registered_kernels(request)
+    calls, registrations = calls_in_source(request, kernels, packages)
+    traces = traced_operators(request, kernels) if request.trace else {}
+    walk = Walk(request, kernels, packages, registrations)
+    operators = [walk.operator(name, calls.get(name), traces.get(name)) for name in sorted(kernels)]
+    return new_manifest(
+        request,
+        packages[:1] + ["jax", "jaxlib", "numba"] + packages[1:],
+        platforms=["cpu", "gpu", "tpu"],
+        global_backends=global_backends(request),
+        operators=operators,
+        targets=log.targets(lambda target: not target.get("library", "").startswith("jaxlib/")),
+        libraries=[],
+        caches=describe_cache(request),
+        dispatch=[],
+        registrations=registrations,
+    )
+
+
+def registered_kernels(request):
+    table = read(request, "brainevent._registry", "_PRIMITIVE_REGISTRY", "any operator")
+    if not isinstance(table, dict):
+        raise ExportError(
+            "`brainevent._registry._PRIMITIVE_REGISTRY` is not the table of operators that it was"
+        )
+    return dict(table)
+
+
+def global_backends(request):
+    chosen = read(request, "brainevent.config", "_global_backends", "`global_backends`")
+    return dict(sorted(chosen.items())) if isinstance(chosen, dict) else None
+
+
+def calls_in_source(request, kernels, packages):
+    """({operator: counts of positional arguments}, [registrations in the source]).
+
+    A call with a starred argument hides its count, so nothing is said for its operator."""
+    name_of = {id(kernel): name for name, kernel in kernels.items()}
+    counts, hidden, registrations = {}, set(), []
+    for variables, tree, file in source_modules(packages):
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            if is_registration(call):
+                registrations += registration(request, call, file)
+            name = name_of.get(id(named_value(variables, call.func)))
+            if name is not None and has_star(call):
+                hidden.add(name)
+            elif name is not None:
+                counts.setdefault(name, set()).add(len(call.args))
+    known = {name: sorted(seen) for name, seen in counts.items() if name not in hidden}
+    return known, registrations
+
+
+def is_registration(call):
+    return last_name(call.func) == "XLACustomKernel" and bool(call.args)
+
+
+def registration(request, call, file):
+    name = call.args[0]
+    if not isinstance(name, ast.Constant) or not isinstance(name.value, str):
+        request.remark(
+            "an operator name that is computed keeps its registration out of `registrations`"
+        )
+        return []
+    return [{"name": name.value, "location": location(file, call.lineno)}]
+
+
+class Walk:
+    def __init__(self, request, kernels, packages, registrations):
+        self.request = request
+        self.kernels = kernels
+        self.locations = unique_locations(registrations)
+        self.tables = JaxTables(request)
+        self.aliases = aliases(kernels.values(), packages)
+        names = {id(kernel): name for name, kernel in kernels.items()}
+        names.update({id(self.primitive(kernel)): name for name, kernel in kernels.items()})
+        self.reach = TangentReach(packages, lambda value: names.get(id(value)))
+
+    def operator(self, name, calls, trace):
+        kernel = self.kernels[name]
+        operator = {"name": name, "aliases": self.aliases.get(id(kernel), [])}
+        if name in self.locations:
+            operator["location"] = self.locations[name]
+        tags = self.read(kernel, "_tags", "`tags`")
+        if tags is not MISSING:
+            operator["tags"] = sorted(tags)
+        primitive = self.primitive(kernel)
+        rules = {} if primitive is MISSING else self.rules(primitive)
+        operator.update(input_count(rules.get("jvp"), calls, trace))
+        operator.update(trace_facts(trace))
+        operator.update(rules)
+        operator.update(self.kernel_rows(kernel))
+        return operator
+
+    def read(self, kernel, attribute, lost):
+        return read(self.request, kernel, attribute, lost)
+
+    def primitive(self, kernel):
+        return self.read(kernel, "primitive", "what jax knows of an operator")
+
+    def rules(self, primitive):
+        facts = self.differentiation(primitive)
+        facts.update(self.batching(primitive))
+        facts.update(self.stubs(primitive))
+        return facts
+
+    def differentiation(self, primitive):
+        facts = self.tables.differentiation(primitive)
+        rules = self.tables.jvp_rules(primitive)
+        if rules is not None:
+            facts["jvp"]["tangent_operators"] = [
+                rule and self.reach.operators(rule) for rule in rules
+            ]
+        return facts
+
+    def batching(self, primitive):
+        rule = self.tables.batcher(primitive)
+        if rule is MISSING:
+            return {}
+        if rule is None:
+            return {"batching": None}
+        is_general = function_name(rule) == "general_batching_rule"
+        return {"batching": {"kind": "general" if is_general else "custom"}}
+
+    def kernel_rows(self, kernel):
+        facts = {}
+        table = self.read(kernel, "_kernels", "`kernels`")
+        if table is not MISSING:
+            # Within a platform the order of registration stays: the first is fallen back to.
+            facts["kernels"] = [
+                describe_kernel(platform, backend, entry)
+                for platform, backends in sorted(table.items())
+                for backend, entry in backends.items()
+            ]
+        defaults = self.read(kernel, "_defaults", "`defaults`")
+        if defaults is not MISSING:
+            facts["defaults"] = dict(sorted(defaults.items()))
+        return facts
+
+    def stubs(self, primitive):
+        rules = self.tables.lowering_rules(primitive) or []
+        stubs = [
+            platform
+            for platform, rule in rules
+            if STUB in getattr(core_function(rule), "__qualname__", "")
+        ]
+        return {"stub_platforms": sorted(stubs)} if stubs else {}
+
+
+def unique_locations(registrations):
+    """{operator: location}; of a name that is registered twice nobody can tell which survived."""
+    locations, repeated = {}, set()
+    for entry in registrations:
+        if entry["name"] in locations:
+            repeated.add(entry["name"])
+        locations[entry["name"]] = entry["location"]
+    return {name: place for name, place in locations.items() if name not in repeated}
+
+
+def describe_kernel(platform, backend, entry):
+    function = describe_function(getattr(entry, "kernel_generator", None))
+    row = {"platform": platform, "backend": backend}
+    if function is not None:
+        row["function"] = function
+        if "location" in function:
+            row["location"] = function["location"]
+    return row
+
+
+def input_count(jvp, calls, trace):
+    ways = {
+        "traced": sorted({inputs for inputs, _ in trace["counts"]}) if trace else None,
+        "calls": calls,
+        "rule": counts_by_rule(jvp),
+    }
+    ways = {way: counts for way, counts in ways.items() if counts}
+    for way in WAYS_BY_TRUST:
+        if len(ways.get(way, [])) == 1:
+            return {"inputs": ways[way][0], "arity_source": way, "arity": ways}
+    return {"arity": ways}
+
+
+def counts_by_rule(jvp):
+    rules = jvp["rules"] if jvp and jvp["kind"] == "per_input" else []
+    leading = jvp.get("leading", 1) if jvp else 1
+    return sorted(
+        {rule["positional"] - leading for rule in rules if rule and rule.get("variadic") is False}
+    )
+
+
+def trace_facts(trace):
+    if not trace:
+        return {}
+    outputs = {results for _, results in trace["counts"]}
+    facts = {"outputs": outputs.pop()} if len(outputs) == 1 else {}
+    facts["traced_signatures"] = sorted(list(signature) for signature in trace["signatures"])
+    return facts

@@ -1,0 +1,164 @@
+"""JAX's own primitive tables and FFI targets, and those of any package that is imported besides."""
+
+from _opseal_common import (
+    MISSING,
+    aliases,
+    import_extra,
+    loaded_modules,
+    new_manifest,
+    optional_module,
+    packages_of,
+    read,
+    require_installed,
+    required_module,
+    tell_apart,
+)
+from _opseal_ffi_log import FfiLog
+from _opseal_functions import describe_function
+from _opseal_jax_tables import JaxTables, describe_abstract_evaluation, leave_devices_alone
+from _opseal_primitive_uses import primitive_uses
+from _opseal_tangent import TangentReach
+
+PACKAGE = "jax"
+# Tables fill when these are imported; jax alone leaves the first call to do it.
+MODULES = ("jax.numpy", "jax.lax", "jax.scipy.linalg", "jax.experimental.sparse")
+
+
+def export(request):
+    leave_devices_alone()
+    require_installed(PACKAGE)
+    log = FfiLog()
+    with log.listening(request):
+        required_module(PACKAGE)
+        for name in MODULES:
+            if optional_module(name) is None:
+                request.remark(
+                    "`{}` cannot be imported, so its operators are not said".format(name)
+                )
+        import_extra(request)
+    packages = packages_of(request, PACKAGE, "jaxlib")
+    walk = Walk(request, packages)
+    return new_manifest(
+        request,
+        packages,
+        operators=walk.operators(),
+        targets=log.targets(),
+        libraries=[],
+        caches=[],
+        dispatch=[],
+    )
+
+
+class Walk:
+    def __init__(self, request, packages):
+        self.tables = JaxTables(request)
+        self.primitives, self.holders = live_primitives(request, self.tables, packages)
+        self.aliases = aliases(self.primitives, packages)
+        self.uses = primitive_uses(self.primitives, packages)
+        names = {id(primitive): primitive.name for primitive in self.primitives}
+        self.reach = TangentReach(packages, lambda value: names.get(id(value)))
+
+    def operators(self):
+        ordered = sorted(self.primitives, key=self.order)
+        return tell_apart([self.operator(primitive) for primitive in ordered])
+
+    def order(self, primitive):
+        """Equal names are told apart by the variable that holds them."""
+        return primitive.name, self.holders.get(id(primitive), "")
+
+    def operator(self, primitive):
+        use = self.uses[id(primitive)]
+        operator = {"name": primitive.name}
+        operator.update(self.owner(primitive, use))
+        operator["aliases"] = self.aliases.get(id(primitive), [])
+        if use.location:
+            operator["location"] = use.location
+        operator.update(result_facts(primitive))
+        rules = self.differentiation(primitive)
+        operator.update(input_count(use, rules.get("jvp")))
+        if use.attributes:
+            operator["attributes"] = [
+                {"name": name, "type": "any"} for name in sorted(use.attributes)
+            ]
+        operator.update(rules)
+        rule = self.tables.batcher(primitive)
+        if rule is not MISSING:
+            operator["batching"] = {"kind": "custom"} if rule is not None else None
+        lowerings = self.tables.lowering_rules(primitive)
+        if lowerings is not None:
+            operator["kernels"] = [describe_kernel(platform, rule) for platform, rule in lowerings]
+        return operator
+
+    def owner(self, primitive, use):
+        """The package that made it; a primitive that no variable holds does not tell."""
+        if use.location:
+            first = use.location["file"].split("/")[0]
+            return {"namespace": first[: -len(".py")] if first.endswith(".py") else first}
+        holder = self.holders.get(id(primitive))
+        return {"namespace": holder.split(".")[0]} if holder else {}
+
+    def differentiation(self, primitive):
+        facts = self.tables.differentiation(primitive)
+        rules = self.tables.jvp_rules(primitive)
+        if rules is not None:
+            facts["jvp"]["tangent_operators"] = [
+                rule and self.reach.operators(rule) for rule in rules
+            ]
+        return facts
+
+
+def live_primitives(request, tables, packages):
+    """(every primitive that a module variable or a table holds, {identity: first variable that
+    holds it})."""
+    kind = read(request, "jax._src.core", "Primitive", "any operator")
+    if kind is MISSING:
+        return [], {}
+    found, holders = {}, {}
+    for name, module in loaded_modules(*packages):
+        for attribute, value in list(vars(module).items()):
+            if isinstance(value, kind):
+                found[id(value)] = value
+                holders.setdefault(id(value), "{}.{}".format(name, attribute))
+    for table in tables.all_tables():
+        found.update({id(key): key for key in table if isinstance(key, kind)})
+    return list(found.values()), holders
+
+
+def result_facts(primitive):
+    facts = (
+        {"multiple_results": True}
+        if getattr(primitive, "multiple_results", False)
+        else {"outputs": 1}
+    )
+    facts["abstract"] = describe_abstract_evaluation(getattr(primitive, "abstract_eval", None))
+    return facts
+
+
+def input_count(use, jvp):
+    """Only `calls` is trusted: a JVP rule may name an attribute of the operator among its
+    positional parameters."""
+    ways = {"calls": sorted(use.counts), "rule": counts_by_rule(jvp)}
+    facts = {"inputs": ways["calls"][0], "arity_source": "calls"} if len(ways["calls"]) == 1 else {}
+    facts["arity"] = {way: counts for way, counts in ways.items() if counts}
+    return facts
+
+
+def counts_by_rule(jvp):
+    """A rule with optional parameters may mean attributes by them, so it says nothing."""
+    rules = jvp["rules"] if jvp and jvp["kind"] == "per_input" else []
+    leading = jvp.get("leading", 1) if jvp else 1
+    return sorted(
+        {
+            rule["positional"] - leading
+            for rule in rules
+            if rule and rule.get("variadic") is False and "required" not in rule
+        }
+    )
+
+
+def describe_kernel(platform, rule):
+    function = describe_function(rule)
+    row = {"platform": platform or "any", "backend": "mlir", "function": function}
+    if function and "location" in function:
+        row["location"] = function["location"]
+    return row

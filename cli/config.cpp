@@ -1,0 +1,196 @@
+// `opseal.toml`. The only file that knows toml++.
+
+#include "cli/config.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <sstream>
+#include <string_view>
+
+// Errors are values here, so that no exception of another library leaves this file.
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
+
+#include "analyzers/byte_source.h"
+#include "cli/settings.h"
+#include "opseal/text.h"
+
+namespace fs = std::filesystem;
+
+namespace opseal {
+namespace {
+
+constexpr std::string_view config_keys[] = {"profile",       "select",   "ignore",
+                                            "fail-on",       "exclude",  "platforms",
+                                            "architectures", "severity", "silence"};
+constexpr std::string_view silence_keys[] = {"rule", "subject", "reason"};
+constexpr std::string_view profiles[] = {"default", "strict", "audit"};
+constexpr std::string_view severities[] = {"error", "warning", "note"};
+constexpr std::string_view fail_words[] = {"error", "warning", "note", "never"};
+
+class ConfigReader {
+ public:
+  ConfigReader(std::string path, std::string bytes) {
+    config_.file.path = std::move(path);
+    config_.file.bytes = std::move(bytes);
+    config_.file.size = config_.file.bytes.size();
+  }
+
+  Config read() {
+    const toml::parse_result parsed =
+        toml::parse(std::string_view(config_.file.bytes), std::string_view(config_.file.path));
+    if (!parsed) fail(parsed.error().source().begin, std::string(parsed.error().description()));
+    const toml::table& table = parsed.table();
+    for (const auto& [key, node] : table) read_key(key.str(), key.source().begin, node);
+    return std::move(config_);
+  }
+
+ private:
+  void read_key(std::string_view key, const toml::source_position& where, const toml::node& node) {
+    if (key == "profile") {
+      config_.profile = word(node, key, profiles);
+    } else if (key == "fail-on") {
+      config_.fail_on = word(node, key, fail_words);
+    } else if (key == "select") {
+      config_.select = texts(node, key);
+    } else if (key == "ignore") {
+      config_.ignore = texts(node, key);
+    } else if (key == "exclude") {
+      config_.exclude = texts(node, key);
+    } else if (key == "platforms") {
+      config_.platforms = texts(node, key);
+    } else if (key == "architectures") {
+      config_.architectures = texts(node, key);
+    } else if (key == "severity") {
+      read_severity(node);
+    } else if (key == "silence") {
+      read_silence(node);
+    } else {
+      fail(where, "unknown key " + quote(key) + did_you_mean(key, config_keys));
+    }
+  }
+
+  void read_severity(const toml::node& node) {
+    const toml::table* table = node.as_table();
+    if (table == nullptr) fail(node.source().begin, "`severity` is a table of rule = severity");
+    for (const auto& [rule, value] : *table) {
+      config_.severity.emplace_back(place(std::string(rule.str()), rule.source()),
+                                    word(value, rule.str(), severities));
+    }
+  }
+
+  void read_silence(const toml::node& node) {
+    const toml::array* array = node.as_array();
+    if (array == nullptr || !array->is_array_of_tables()) {
+      fail(node.source().begin, "`silence` is a list of tables: [[silence]]");
+    }
+    for (const toml::node& item : *array) {
+      Silence silence;
+      for (const auto& [key, value] : *item.as_table()) {
+        if (key == "rule") {
+          silence.rule = text(value, key.str());
+        } else if (key == "subject") {
+          silence.subject = text(value, key.str()).value;
+        } else if (key == "reason") {
+          silence.reason = text(value, key.str()).value;
+        } else {
+          fail(key.source().begin, "unknown key " + quote(key.str()) + " in `silence`" +
+                                       did_you_mean(key.str(), silence_keys));
+        }
+      }
+      // A finding that is kept quiet for a reason nobody wrote down is found again by nobody.
+      if (silence.rule.value.empty() || silence.reason.empty()) {
+        fail(item.source().begin, "`silence` needs `rule` and `reason`");
+      }
+      config_.silence.push_back(std::move(silence));
+    }
+  }
+
+  ConfigText text(const toml::node& node, std::string_view key) {
+    if (!node.is_string()) fail(node.source().begin, quote(key) + " is a text");
+    return place(node.as_string()->get(), node.source());
+  }
+
+  std::string word(const toml::node& node, std::string_view key,
+                   std::span<const std::string_view> words) {
+    const ConfigText given = text(node, key);
+    for (const std::string_view known : words) {
+      if (known == given.value) return given.value;
+    }
+    std::vector<std::string> all(words.begin(), words.end());
+    fail(node.source().begin, quote(given.value) + " is no value of " + quote(key) +
+                                  ", expected one of " + quote_list(all, all.size()));
+  }
+
+  std::vector<ConfigText> texts(const toml::node& node, std::string_view key) {
+    const toml::array* array = node.as_array();
+    if (array == nullptr) fail(node.source().begin, quote(key) + " is a list of texts");
+    std::vector<ConfigText> out;
+    for (const toml::node& item : *array) out.push_back(text(item, key));
+    return out;
+  }
+
+  ConfigText place(std::string value, const toml::source_region& region) const {
+    ConfigText text;
+    text.value = std::move(value);
+    text.offset = offset_of(region.begin);
+    const std::uint64_t end = offset_of(region.end);
+    text.length = end > text.offset ? end - text.offset : 0;
+    return text;
+  }
+
+  // toml++ counts lines and code points from 1.
+  std::uint64_t offset_of(const toml::source_position& where) const {
+    const std::string_view bytes = config_.file.bytes;
+    std::size_t at = 0;
+    for (std::uint32_t line = 1; line < where.line; ++line) {
+      const std::size_t end = bytes.find('\n', at);
+      if (end == bytes.npos) return bytes.size();
+      at = end + 1;
+    }
+    for (std::uint32_t column = 1; column < where.column && at < bytes.size(); ++column) {
+      at += std::max<std::size_t>(1, utf8_length(bytes, at));
+    }
+    return at;
+  }
+
+  [[noreturn]] void fail(const toml::source_position& where, const std::string& message) const {
+    std::ostringstream out;
+    out << config_.file.path << ':' << where.line << ':' << where.column << ": " << message;
+    throw UsageError(out.str());
+  }
+
+  Config config_;
+};
+
+}  // namespace
+
+std::string find_config(const std::string& directory) {
+  for (fs::path folder = directory; !folder.empty(); folder = folder.parent_path()) {
+    const fs::path candidate = folder / "opseal.toml";
+    std::error_code error;
+    if (fs::is_regular_file(candidate, error)) return candidate.string();
+    if (folder == folder.root_path()) break;
+  }
+  return {};
+}
+
+Config read_config(const std::string& path) {
+  // More than this is no configuration; it must not fill the memory.
+  constexpr std::size_t most_bytes = 4 << 20;
+  ByteSource source = ByteSource::file(path);
+  std::string bytes;
+  std::array<char, 65536> buffer;
+  for (std::size_t got = 0; (got = source.read(buffer.data(), buffer.size())) > 0;) {
+    bytes.append(buffer.data(), got);
+    if (bytes.size() > most_bytes) throw UsageError(path + ": larger than 4 MiB, no configuration");
+  }
+  if (!source.error().empty())
+    throw UsageError("can't read the configuration " + quote(path) + ": " + source.error());
+  return ConfigReader(path, std::move(bytes)).read();
+}
+
+}  // namespace opseal

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "opseal/facts.h"
+
+namespace opseal {
+
+// A text of the configuration and where it stands in the file.
+struct ConfigText {
+  std::string value;
+  // Bytes.
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+};
+
+// A finding that is known and accepted.
+struct Silence {
+  // Rule id or glob; subject or glob.
+  ConfigText rule;
+  std::string subject = "*";
+  std::string reason;
+};
+
+// What an `opseal.toml` says. Empty where it says nothing.
+struct Config {
+  // Its bytes stay with it, so that findings can point into it.
+  InputFile file;
+  std::string profile;
+  std::string fail_on;
+  std::vector<ConfigText> select;
+  std::vector<ConfigText> ignore;
+  std::vector<ConfigText> exclude;
+  std::vector<ConfigText> platforms;
+  std::vector<ConfigText> architectures;
+  // Rule id or glob -> error, warning, note.
+  std::vector<std::pair<ConfigText, std::string>> severity;
+  std::vector<Silence> silence;
+};
+
+// The nearest `opseal.toml` in `directory` or above it; empty when there is none.
+std::string find_config(const std::string& directory);
+
+// Throws UsageError, with file, line and column, for what is no TOML, for unknown keys (with the
+// nearest known one) and for values of the wrong type.
+Config read_config(const std::string& path);
+
+}  // namespace opseal

@@ -1,0 +1,68 @@
+#include <algorithm>
+#include <vector>
+
+#include "opseal/platforms.h"
+#include "opseal/registration.h"
+#include "opseal/rule.h"
+#include "opseal/text.h"
+
+namespace opseal {
+namespace {
+
+// The accepted spelling of what was meant, or empty where that can't be told: an unknown word may
+// be the name of a plugin.
+std::string_view meant(std::string_view written, const std::vector<std::string_view>& accepted) {
+  const Platform platform = canonical_platform(written);
+  for (const std::string_view word : accepted) {
+    if (canonical_platform(word).name == platform.name) return word;
+  }
+  if (platform.role != PlatformRole::unknown) return {};
+  // Short words are near to everything.
+  return written.size() < 4 ? std::string_view() : nearest_name(written, accepted);
+}
+
+void check(const Facts& facts, Sink& sink) {
+  const std::vector<std::string_view> accepted = xla_registration_platforms();
+  for (const Document& document : facts.documents) {
+    const Fact manifest = facts.root(document);
+    if (!registers_with_xla(manifest)) continue;
+    for (const Fact target : manifest[Key::targets].items()) {
+      const Fact platform = target[Key::platform];
+      if (!platform.is_text()) continue;
+      const std::string_view written = platform.text();
+      if (std::find(accepted.begin(), accepted.end(), written) != accepted.end()) {
+        sink.inspected();
+        continue;
+      }
+      const std::string_view wanted = meant(written, accepted);
+      if (wanted.empty()) continue;
+      sink.inspected();
+      Finding& finding =
+          sink.add(subject_of(manifest, target),
+                   "registered for platform " + quote(written) +
+                       ", a spelling that is never looked up; expected " + quote(wanted),
+                   evidence(platform, "platform stated here" + site_of(target)));
+      finding.fix = "register for " + quote(wanted);
+    }
+  }
+}
+
+}  // namespace
+
+extern constinit const Rule platform_string{
+    .id = "platform-string",
+    .title = "target registered for a platform that the framework never looks up",
+    .rationale =
+        "The framework accepts any text as a platform. A spelling that no plugin uses goes to a "
+        "waiting list that nobody reads, without an error; the call then says that the handler was "
+        "not found, although registration ran.",
+    .example =
+        R"({"opseal_manifest": 1, "system": "jax", "targets": [{"name": "mv", "platform": "cuda"}]})",
+    .fix = "register for `cpu` or `Host`, `gpu` or `CUDA`, `ROCM`, `ONEAPI`",
+    .severity = Severity::error,
+    .inspects = "target with a platform, registered with XLA",
+    .needs = {Key::targets, Key::platform},
+    .check = check,
+};
+
+}  // namespace opseal

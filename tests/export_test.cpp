@@ -1,0 +1,285 @@
+// The child of an exporter, with packages that each test writes itself: nothing is installed and
+// nothing is fetched. The real packages are the business of `live_export_test.py`.
+
+#include "analyzers/export.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace fs = std::filesystem;
+
+namespace opseal::test {
+namespace {
+
+constexpr std::string_view small_registry = R"(
+class Primitive:
+    name = "etp_small"
+    multiple_results = False
+
+    def impl(self, x, weight):
+        return x
+
+def rule(hidden, trace):
+    return trace
+
+small_p = Primitive()
+ETP_PRIMITIVES = {small_p}
+ETP_RULES_DT_TO_T = {small_p: rule}
+ETP_TRAINABLE_INVARS_FNS = {}
+
+def get_trainable_invars(primitive, parameters):
+    return {"weight": 1}
+)";
+
+// A folder that is the working directory and the only entry of PYTHONPATH while the test runs.
+class Workshop {
+ public:
+  Workshop() : before_(fs::current_path()) {
+    std::string name = (fs::temp_directory_path() / "opseal-export-XXXXXX").string();
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    folder_ = name;
+    fs::create_directories(folder_ / "elsewhere");
+    ::setenv("PYTHONPATH", folder_.c_str(), 1);
+    fs::current_path(folder_ / "elsewhere");
+  }
+  ~Workshop() {
+    fs::current_path(before_);
+    ::unsetenv("PYTHONPATH");
+    fs::remove_all(folder_);
+  }
+  Workshop(const Workshop&) = delete;
+  Workshop& operator=(const Workshop&) = delete;
+
+  void write(const std::string& file, std::string_view text) const {
+    fs::create_directories((folder_ / file).parent_path());
+    std::ofstream(folder_ / file) << text;
+  }
+
+  // `first` is what the package does before anything else when it is imported.
+  void write_braintrace(std::string_view first, std::string_view registry = small_registry) const {
+    write("braintrace/__init__.py",
+          std::string(first) + "\nfrom braintrace._op import _registries\n");
+    write("braintrace/_op/__init__.py", "");
+    write("braintrace/_op/_registries.py", registry);
+  }
+
+  fs::path folder() const { return folder_; }
+
+ private:
+  fs::path before_;
+  fs::path folder_;
+};
+
+const Exporter& exporter(std::string_view name) {
+  const auto found = std::ranges::find(all_exporters(), name, &Exporter::name);
+  REQUIRE(found != all_exporters().end());
+  return *found;
+}
+
+// Nothing where there is no Python at all: then there is nothing to test.
+std::optional<ExportOutcome> run_braintrace(ExportRequest request = {}) {
+  request.python = "python3";
+  request.tool_version = "1.2.3";
+  ExportOutcome outcome = run_exporter(exporter("braintrace"), request);
+  if (outcome.status == ExportStatus::no_interpreter) {
+    MESSAGE("skipped: " << outcome.message);
+    return std::nullopt;
+  }
+  return outcome;
+}
+
+bool is_running(const std::string& process) {
+  std::ifstream status("/proc/" + process + "/stat");
+  std::string number, name, state;
+  return static_cast<bool>(status >> number >> name >> state) && state != "Z";
+}
+
+bool ends_soon(const std::string& process) {
+  for (int tries = 0; tries < 100; ++tries) {
+    if (!is_running(process)) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("every exporter brings a script and is in order") {
+  const auto exporters = all_exporters();
+  CHECK(std::ranges::is_sorted(exporters, {}, &Exporter::name));
+  for (const Exporter& each : exporters) {
+    CAPTURE(each.name);
+    CHECK(!each.script.empty());
+    CHECK(!each.package.empty());
+    CHECK(!each.description.empty());
+  }
+}
+
+TEST_CASE("a registry becomes a manifest with one operator a line") {
+  const Workshop workshop;
+  workshop.write_braintrace("");
+  const auto outcome = run_braintrace();
+  if (!outcome) return;
+  CAPTURE(outcome->message);
+  CAPTURE(outcome->stderr_tail);
+  REQUIRE(outcome->status == ExportStatus::ok);
+  const std::string& manifest = outcome->manifest;
+  CHECK(manifest.starts_with("{\n \"opseal_manifest\": 1,\n"));
+  CHECK(manifest.ends_with("}\n"));
+  CHECK(manifest.find("\"version\": \"1.2.3\"") != std::string::npos);
+  CHECK(manifest.find("\n  {\"name\": \"etp_small\", \"aliases\": [\"small_p\"]") !=
+        std::string::npos);
+  CHECK(
+      manifest.find("\"location\": {\"file\": \"braintrace/_op/_registries.py\", \"line\": 12}") !=
+      std::string::npos);
+  CHECK(manifest.find("\"trainables\": {\"weight\": 1}") != std::string::npos);
+}
+
+TEST_CASE("a private name that is not there leaves its key out, with a remark") {
+  const Workshop workshop;
+  workshop.write_braintrace("");
+  const auto outcome = run_braintrace();
+  if (!outcome) return;
+  REQUIRE(outcome->status == ExportStatus::ok);
+  // The small registry has no BATCHED_PRIMITIVES.
+  CHECK(outcome->manifest.find("\"batched\"") == std::string::npos);
+  CHECK(outcome->manifest.find("`batched` is not said") != std::string::npos);
+  CHECK(outcome->stderr_tail.find("opseal export: remark: ") != std::string::npos);
+}
+
+TEST_CASE("two runs give the same bytes") {
+  const Workshop workshop;
+  workshop.write_braintrace("");
+  const auto first = run_braintrace();
+  const auto second = run_braintrace();
+  if (!first || !second) return;
+  CHECK(!first->manifest.empty());
+  CHECK(first->manifest == second->manifest);
+}
+
+TEST_CASE("what a package prints is kept apart from the manifest") {
+  const Workshop workshop;
+  workshop.write_braintrace("print('welcome to braintrace')");
+  const auto outcome = run_braintrace();
+  if (!outcome) return;
+  CHECK(outcome->status == ExportStatus::ok);
+  CHECK(outcome->manifest.find("welcome") == std::string::npos);
+  CHECK(outcome->stderr_tail.find("welcome to braintrace") != std::string::npos);
+}
+
+TEST_CASE("a script in the working directory shadows nothing") {
+  const Workshop workshop;
+  workshop.write_braintrace("");
+  workshop.write("elsewhere/json.py", "raise RuntimeError('the user\\'s json.py')");
+  const auto outcome = run_braintrace();
+  if (!outcome) return;
+  CAPTURE(outcome->message);
+  CHECK(outcome->status == ExportStatus::ok);
+}
+
+TEST_CASE("importing leaves no bytecode behind") {
+  const Workshop workshop;
+  workshop.write_braintrace("");
+  const auto outcome = run_braintrace();
+  if (!outcome) return;
+  CHECK(outcome->status == ExportStatus::ok);
+  CHECK(!fs::exists(workshop.folder() / "braintrace" / "__pycache__"));
+}
+
+TEST_CASE("a module that is not installed is named with the interpreter") {
+  const Workshop workshop;
+  workshop.write_braintrace("");
+  const auto outcome = run_braintrace({.modules = {"braintrace.no_such_module"}});
+  if (!outcome) return;
+  CHECK(outcome->status == ExportStatus::package_missing);
+  CHECK(outcome->message.starts_with("`braintrace.no_such_module` is not installed for `/"));
+}
+
+TEST_CASE("what an installed package lacks in turn is a failure, not an absence") {
+  const Workshop workshop;
+  workshop.write_braintrace("import no_such_module_at_all");
+  const auto outcome = run_braintrace();
+  if (!outcome) return;
+  CHECK(outcome->status == ExportStatus::failed);
+  CHECK(outcome->message.find("no_such_module_at_all") != std::string::npos);
+}
+
+TEST_CASE("no operator at all is a failure") {
+  const Workshop workshop;
+  workshop.write_braintrace("", "ETP_PRIMITIVES = set()\n");
+  const auto outcome = run_braintrace();
+  if (!outcome) return;
+  CHECK(outcome->status == ExportStatus::failed);
+  CHECK(outcome->message.find("0 operators in `braintrace`") != std::string::npos);
+  CHECK(outcome->manifest.empty());
+}
+
+TEST_CASE("a package that hangs is killed with its children when its time is up") {
+  const Workshop workshop;
+  workshop.write_braintrace(
+      "import subprocess, time\n"
+      "child = subprocess.Popen(['sleep', '600'])\n"
+      "print('child', child.pid, flush=True)\n"
+      "time.sleep(600)");
+  const auto outcome = run_braintrace({.time_limit_seconds = 2});
+  if (!outcome) return;
+  CHECK(outcome->status == ExportStatus::timed_out);
+  CHECK(outcome->message.ends_with(" after 2 s"));
+  REQUIRE(outcome->stderr_tail.starts_with("child "));
+  const std::string process = outcome->stderr_tail.substr(6, outcome->stderr_tail.find('\n') - 6);
+  CHECK(ends_soon(process));
+}
+
+TEST_CASE("the ways in which a child can end without a manifest are told apart") {
+  struct Case {
+    const char* first;
+    ExportStatus status;
+    const char* part;
+  };
+  const std::array cases{
+      Case{"import os, signal; os.kill(os.getpid(), signal.SIGKILL)", ExportStatus::failed,
+           "was ended by signal 9"},
+      Case{"import os; os._exit(7)", ExportStatus::failed, "ended with exit status 7"},
+      Case{"import os; os._exit(0)", ExportStatus::bad_answer, "ended without a manifest"},
+      Case{"import os; os.write(3, b'manifest\\n{'); os._exit(0)", ExportStatus::bad_answer,
+           "ended without a manifest"},
+      Case{"raise SystemExit('enough')", ExportStatus::failed, "SystemExit: enough"},
+  };
+  for (const Case& each : cases) {
+    const Workshop workshop;
+    workshop.write_braintrace(each.first);
+    const auto outcome = run_braintrace();
+    if (!outcome) return;
+    CAPTURE(each.first);
+    CAPTURE(outcome->message);
+    CHECK(outcome->status == each.status);
+    CHECK(outcome->message.find(each.part) != std::string::npos);
+    CHECK(outcome->manifest.empty());
+  }
+}
+
+TEST_CASE("what is no interpreter is said before anything runs") {
+  const Workshop workshop;
+  workshop.write("text", "not a program");
+  fs::permissions(workshop.folder() / "text", fs::perms::owner_all);
+  ExportRequest request;
+  request.python = (workshop.folder() / "absent").string();
+  CHECK(run_exporter(exporter("jax"), request).status == ExportStatus::no_interpreter);
+  request.python = workshop.folder().string();
+  CHECK(run_exporter(exporter("jax"), request).status == ExportStatus::no_interpreter);
+  request.python = (workshop.folder() / "text").string();
+  CHECK(run_exporter(exporter("jax"), request).status == ExportStatus::no_interpreter);
+}
+
+}  // namespace opseal::test
