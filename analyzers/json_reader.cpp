@@ -191,7 +191,8 @@ JsonReader::Text JsonReader::read_escaped(const char* at) {
     if (byte == '\\') {
       const char* before = at;
       if (!decode_escape(at)) {
-        bad(2, "not an escape sequence of JSON");
+        bad(static_cast<std::uint64_t>(std::min<std::ptrdiff_t>(2, end_ - at)),
+            "not an escape sequence of JSON");
         at = before + 1 < end_ ? before + 2 : before + 1;
       }
     } else if (byte < 0x20) {

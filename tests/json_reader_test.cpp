@@ -451,6 +451,17 @@ TEST_CASE("a bad text is one problem and its end is found") {
   }
 }
 
+TEST_CASE("no problem reaches behind the end of a document") {
+  for (const std::string_view bytes : tricky) {
+    for (std::size_t size = 0; size <= bytes.size(); ++size) {
+      INFO("document: " << std::string(bytes.substr(0, size)));
+      for (const Problem& problem : read_whole(bytes.substr(0, size), 64).problems) {
+        CHECK(problem.where.offset + problem.where.length <= size);
+      }
+    }
+  }
+}
+
 TEST_CASE("bytes that come from a file are those that come from memory") {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("opseal-json-" + std::to_string(::getpid()));
