@@ -13,8 +13,6 @@
 namespace opseal {
 namespace {
 
-constexpr std::size_t first_window = 256 * 1024;
-
 // Bytes that end the quick scan of a text: quotation mark, backslash, control bytes, and all that
 // is not ASCII.
 constexpr std::array<bool, 256> make_stops() {
@@ -80,9 +78,14 @@ bool is_number(std::string_view text) {
 
 }  // namespace
 
-JsonReader::JsonReader(ByteSource& source, std::uint32_t file, std::vector<Problem>& problems)
-    : source_(source), file_(file), problems_(problems), buffer_(first_window + 1) {
-  next_ = end_ = buffer_.data();
+JsonReader::JsonReader(ByteSource& source, std::uint32_t file, std::vector<Problem>& problems,
+                       std::size_t window)
+    : source_(source),
+      file_(file),
+      problems_(problems),
+      buffer_(std::make_unique_for_overwrite<char[]>(window + 1)),
+      capacity_(window) {
+  next_ = end_ = buffer_.get();
   refill();
   if (std::string_view(next_, std::min<std::size_t>(3, static_cast<std::size_t>(end_ - next_))) ==
       "\xef\xbb\xbf") {
@@ -102,6 +105,11 @@ void JsonReader::fail(std::uint64_t offset, std::uint64_t length, const std::str
   throw InputError(offset, length, message);
 }
 
+void JsonReader::fail_expected(const std::string& expected) {
+  if (next_ >= end_) fail(offset(), 0, "the document ends where " + expected + " is expected");
+  fail(offset(), 1, "expected " + expected);
+}
+
 void JsonReader::refill() {
   const char* from = next_;
   extend(from);
@@ -110,18 +118,24 @@ void JsonReader::refill() {
 
 bool JsonReader::extend(const char*& from) {
   if (at_end_) return false;
-  const char* keep = pinned_ != nullptr ? std::min(pinned_, from) : from;
+  const char* keep = pinned_ != nullptr ? pinned_ : next_;
   const auto kept = static_cast<std::size_t>(end_ - keep);
-  const auto dropped = static_cast<std::size_t>(keep - buffer_.data());
-  std::memmove(buffer_.data(), keep, kept);
+  const auto dropped = static_cast<std::size_t>(keep - buffer_.get());
   base_ += dropped;
   const std::ptrdiff_t from_at = from - keep;
   const std::ptrdiff_t next_at = next_ - keep;
-  // A window that is still half full after the move holds one long text: double it.
-  if (kept > (buffer_.size() - 1) / 2) buffer_.resize((buffer_.size() - 1) * 2 + 1);
+  if (kept > capacity_ / 2) {
+    // A window that is still half full after the move holds one long text.
+    capacity_ *= 2;
+    std::unique_ptr<char[]> larger = std::make_unique_for_overwrite<char[]>(capacity_ + 1);
+    std::memcpy(larger.get(), keep, kept);
+    buffer_ = std::move(larger);
+  } else {
+    std::memmove(buffer_.get(), keep, kept);
+  }
   std::size_t filled = kept;
-  while (filled < buffer_.size() - 1) {
-    const std::size_t got = source_.read(buffer_.data() + filled, buffer_.size() - 1 - filled);
+  while (filled < capacity_) {
+    const std::size_t got = source_.read(buffer_.get() + filled, capacity_ - filled);
     if (got == 0) {
       at_end_ = true;
       break;
@@ -129,10 +143,10 @@ bool JsonReader::extend(const char*& from) {
     filled += got;
   }
   buffer_[filled] = '\0';
-  end_ = buffer_.data() + filled;
-  from = buffer_.data() + from_at;
-  next_ = buffer_.data() + next_at;
-  if (pinned_ != nullptr) pinned_ = buffer_.data();
+  end_ = buffer_.get() + filled;
+  from = buffer_.get() + from_at;
+  next_ = buffer_.get() + next_at;
+  if (pinned_ != nullptr) pinned_ = buffer_.get();
   if (base_ + filled > Node::max_offset) {
     fail(Node::max_offset, 0, "the file is larger than a terabyte");
   }
@@ -162,7 +176,7 @@ JsonReader::Text JsonReader::read_escaped(const char* at) {
   bool good = true;
   const auto bad = [&](std::uint64_t length, std::string message) {
     if (good)
-      problem(base_ + static_cast<std::uint64_t>(at - buffer_.data()), length, std::move(message));
+      problem(base_ + static_cast<std::uint64_t>(at - buffer_.get()), length, std::move(message));
     good = false;
   };
   for (;;) {
@@ -250,7 +264,7 @@ JsonReader::Number JsonReader::read_number() {
     while (is_word_byte(*at)) ++at;
     if (at < end_ || !extend(at)) break;
   }
-  // `extend` keeps what is unread, so the token starts at `next_` still.
+  // `extend` may have moved the window, but keeps what is unread: the token starts at `next_`.
   const std::string_view token(next_, static_cast<std::size_t>(at - next_));
   number.length = token.size();
   next_ = at;
@@ -285,10 +299,7 @@ JsonReader::Literal JsonReader::read_literal() {
     if (at < end_ || !extend(at)) break;
   }
   const std::string_view token(next_, static_cast<std::size_t>(at - next_));
-  if (token.empty()) {
-    if (next_ >= end_) fail(literal.offset, 0, "the document ends where a value is expected");
-    fail(literal.offset, 1, "expected a value");
-  }
+  if (token.empty()) fail_expected("a value");
   literal.length = token.size();
   next_ = at;
   if (token == "true") {
@@ -313,21 +324,14 @@ bool JsonReader::more(bool& first, char close) {
     first = false;
     return true;
   }
-  if (byte != ',') {
-    if (next_ >= end_)
-      fail(offset(), 0, std::string("the document ends before a closing `") + close + "`");
-    fail(offset(), 1, std::string("expected `,` or `") + close + "`");
-  }
+  if (byte != ',') fail_expected(std::string("`,` or `") + close + "`");
   take();
   if (peek() == close) fail(offset(), 1, std::string("`,` before `") + close + "`");
   return true;
 }
 
 void JsonReader::expect_colon() {
-  if (peek() != ':') {
-    if (next_ >= end_) fail(offset(), 0, "the document ends before a `:`");
-    fail(offset(), 1, "expected `:` after a key");
-  }
+  if (peek() != ':') fail_expected("`:` after a key");
   take();
 }
 
@@ -352,7 +356,7 @@ bool JsonReader::skip_value() {
         continue;
       }
       if (object) {
-        if (peek() != '"') fail(offset(), next_ < end_ ? 1 : 0, "expected a key");
+        if (peek() != '"') fail_expected("a key in quotation marks");
         read_text();
         expect_colon();
       }
@@ -382,7 +386,7 @@ std::string JsonReader::read_raw() {
   pinned_ = next_;
   const std::uint64_t begin = offset();
   const bool good = skip_value();
-  const char* start = buffer_.data() + (begin - base_);
+  const char* start = buffer_.get() + (begin - base_);
   std::string raw;
   if (good) raw.assign(start, next_);
   pinned_ = nullptr;

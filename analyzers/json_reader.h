@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,9 +22,13 @@ namespace opseal {
 // Memory: a window of the file, as large as its longest text, however large the file is.
 class JsonReader {
  public:
+  // Bytes of the window until a long text makes it grow.
+  static constexpr std::size_t first_window = 256 * 1024;
+
   // Problems with tokens are added to `problems`, under the number `file`. Needs: both outlive the
-  // reader.
-  JsonReader(ByteSource& source, std::uint32_t file, std::vector<Problem>& problems);
+  // reader; a window of at least 64 bytes.
+  JsonReader(ByteSource& source, std::uint32_t file, std::vector<Problem>& problems,
+             std::size_t window = first_window);
 
   struct Text {
     // Decoded; good until the next read. Meaningless when `good` is false.
@@ -60,9 +65,7 @@ class JsonReader {
   // Takes the byte that `peek` showed.
   void take() { ++next_; }
   // Bytes from the start of the file to the next byte.
-  std::uint64_t offset() const {
-    return base_ + static_cast<std::uint64_t>(next_ - buffer_.data());
-  }
+  std::uint64_t offset() const { return base_ + static_cast<std::uint64_t>(next_ - buffer_.get()); }
 
   // Needs: `peek` showed what begins such a token.
   Text read_text();
@@ -84,6 +87,8 @@ class JsonReader {
 
   void problem(std::uint64_t offset, std::uint64_t length, std::string message,
                Location related = {});
+  // At the next byte, or at the end of the document. `expected` is a phrase: "a value".
+  [[noreturn]] void fail_expected(const std::string& expected);
   [[noreturn]] void fail(std::uint64_t offset, std::uint64_t length, const std::string& message);
 
   std::uint32_t file() const { return file_; }
@@ -96,7 +101,8 @@ class JsonReader {
   static constexpr std::ptrdiff_t low_water = 4096;
 
   void refill();
-  // Makes the window hold more bytes after `from`, which may move. False at the end of the input.
+  // Makes the window hold more bytes behind `from`, which may move; keeps the unread ones. False at
+  // the end of the input. Needs: next_ <= from.
   bool extend(const char*& from);
   Text read_escaped(const char* at);
   bool decode_escape(const char*& at);
@@ -105,8 +111,11 @@ class JsonReader {
   ByteSource& source_;
   std::uint32_t file_;
   std::vector<Problem>& problems_;
-  // The window; one zero byte stands after its end, so that scans stop there.
-  std::vector<char> buffer_;
+  // The window; one zero byte stands after its end, so that scans stop there. Not a vector, which
+  // would fill it first: most files are much smaller.
+  std::unique_ptr<char[]> buffer_;
+  // Bytes without that zero.
+  std::size_t capacity_;
   const char* next_ = nullptr;
   const char* end_ = nullptr;
   // File offset of the window's first byte.

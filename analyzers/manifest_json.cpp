@@ -57,7 +57,7 @@ class ManifestReader {
     Document document;
     document.file = file;
     document.first = writer_.next();
-    if (json_.peek() != '{') json_.fail(json_.offset(), 1, "expected an object");
+    if (json_.peek() != '{') json_.fail_expected("an object");
     const bool whole = read_object(manifest_form, Key::none, {});
     json_.expect_end();
     if (!whole) {
@@ -253,50 +253,49 @@ class ManifestReader {
   // disables a rule silently.
   void read_unknown(const Form& form, const Site& site, const JsonReader::Text& name,
                     std::uint32_t object) {
-    const std::uint64_t offset = name.offset;
-    const std::uint64_t length = name.length;
-    const bool extension = name.good && name.text.starts_with("x-");
-    if (extension) {
-      const std::uint32_t node = writer_.next();
-      const std::string key(name.text);
-      note_equal_extension(object, node, name);
-      writer_.add_text(Key::extension, key, offset, length);
-      json_.expect_colon();
-      const std::uint64_t begin = json_.offset();
-      const std::string raw = json_.read_raw();
-      if (raw.empty()) {
-        writer_.drop(node);
-        return;
-      }
-      writer_.add(Key::extension, NodeType::raw, facts_.names.intern(raw), begin, raw.size());
-      return;
-    }
+    if (name.good && name.text.starts_with("x-")) return read_extension(name, object);
     if (name.good) {
       std::vector<std::string_view> known;
       for (const Field& field : form.fields) known.push_back(to_text(field.key));
       const std::string where = site.key == Key::none ? "the manifest" : quote(to_text(site.key));
       json_.problem(
-          offset, length,
+          name.offset, name.length,
           "unknown key " + quote(name.text) + " in " + where + did_you_mean(name.text, known));
     }
     json_.expect_colon();
     json_.skip_value();
   }
 
+  void read_extension(const JsonReader::Text& name, std::uint32_t object) {
+    const std::uint32_t node = writer_.next();
+    const bool repeated = has_equal_extension(object, node, name);
+    writer_.add_text(Key::extension, name.text, name.offset, name.length);
+    json_.expect_colon();
+    json_.peek();
+    const std::uint64_t begin = json_.offset();
+    const std::string raw = json_.read_raw();
+    if (raw.empty() || repeated) {
+      writer_.drop(node);
+      return;
+    }
+    writer_.add(Key::extension, NodeType::raw, facts_.names.intern(raw), begin, raw.size());
+  }
+
   // An `x-` key is a rare guest, so looking back through the object is cheap enough unless an input
   // is made to hurt: the look stops after a thousand members.
-  void note_equal_extension(std::uint32_t object, std::uint32_t end, const JsonReader::Text& name) {
+  bool has_equal_extension(std::uint32_t object, std::uint32_t end, const JsonReader::Text& name) {
     const Name wanted = facts_.names.find(name.text);
-    if (wanted == Names::missing) return;
+    if (wanted == Names::missing) return false;
     int looked = 0;
     for (std::uint32_t node = object + 1; node < end && looked < 1000; ++looked) {
       const Node& member = facts_.nodes[node];
       if (member.key == Key::extension && member.type == NodeType::text && member.value == wanted) {
         equal_keys(name, member.offset());
-        return;
+        return true;
       }
       node += extent(member);
     }
+    return false;
   }
 
   bool has_required(const Form& form, const Site& site, std::uint32_t object, std::uint64_t seen,
@@ -322,7 +321,7 @@ class ManifestReader {
   }
 
   JsonReader::Text read_key() {
-    if (json_.peek() != '"') json_.fail(json_.offset(), 1, "expected a key in quotation marks");
+    if (json_.peek() != '"') json_.fail_expected("a key in quotation marks");
     return json_.read_text();
   }
 

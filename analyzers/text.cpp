@@ -23,33 +23,31 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
   return out;
 }
 
-std::string quote(std::string_view text) {
-  if (text.size() <= longest_quote) return '`' + visible(text) + '`';
-  std::size_t end = longest_quote;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return '`' + visible(text.substr(0, end)) + "\u2026`";
-}
-
-std::string visible(std::string_view text) {
+std::string escape(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    const std::size_t length = utf8_length(text, at);
-    // U+0080 to U+009F are control characters too, C2 80 to C2 9F in UTF-8.
-    const bool control =
-        byte < 0x20 || byte == 0x7f ||
-        (byte == 0xc2 && length == 2 && static_cast<unsigned char>(text[at + 1]) < 0xa0);
-    if (length != 0 && !control) {
+    if (const std::size_t length = printable_length(text, at); length > 0) {
       out += text.substr(at, length);
       at += length;
       continue;
     }
-    out += "\\x";
-    out += "0123456789abcdef"[byte >> 4];
-    out += "0123456789abcdef"[byte & 15];
-    ++at;
+    // All bytes of a sequence, so that none of them is taken for the start of another.
+    for (std::size_t left = std::max<std::size_t>(1, utf8_length(text, at)); left > 0; --left) {
+      const auto byte = static_cast<unsigned char>(text[at++]);
+      out += "\\x";
+      out += "0123456789abcdef"[byte >> 4];
+      out += "0123456789abcdef"[byte & 15];
+    }
   }
   return out;
+}
+
+std::string quote(std::string_view text) {
+  std::size_t kept = 0;
+  while (kept < text.size() && kept < longest_quote) {
+    kept += std::max<std::size_t>(1, utf8_length(text, kept));
+  }
+  return '`' + escape(text.substr(0, kept)) + (kept < text.size() ? "\u2026`" : "`");
 }
 
 std::string quote_list(std::span<const std::string> names, std::size_t most) {
@@ -156,6 +154,23 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
     return 4;
   }
   return 0;
+}
+
+std::size_t printable_length(std::string_view text, std::size_t at) {
+  const std::size_t length = utf8_length(text, at);
+  if (length == 1) return text[at] >= 0x20 && text[at] != 0x7f ? 1 : 0;
+  const std::string_view sequence = text.substr(at, length);
+  // U+0080 to U+009F: among them the one-character form of the escape sequences.
+  if (length == 2) return sequence[0] != '\xc2' || sequence >= "\xc2\xa0" ? 2 : 0;
+  if (length == 3) {
+    const auto within = [&](std::string_view first, std::string_view last) {
+      return sequence >= first && sequence <= last;
+    };
+    const bool hidden = within("\u200e", "\u200f") || within("\u2028", "\u202e") ||
+                        within("\u2066", "\u2069") || sequence == "\ufeff";
+    return hidden ? 0 : 3;
+  }
+  return length;
 }
 
 }  // namespace opseal

@@ -10,7 +10,7 @@
 #include "analyzers/analyzers.h"
 #include "analyzers/join.h"
 #include "cli/discover.h"
-#include "cli/pointers.h"
+#include "cli/place_names.h"
 #include "opseal/digest.h"
 #include "opseal/text.h"
 #include "rules/rules.h"
@@ -67,13 +67,13 @@ void sort_findings(Audit& audit) {
 // their order.
 void set_fingerprints(Audit& audit) {
   std::map<std::string, int> seen;
-  Pointers pointers(audit.facts);
+  PlaceNames names(audit.facts);
   for (Finding& finding : audit.findings) {
     Digest digest;
     digest.add("rule", finding.rule->id).add("subject", finding.subject);
-    digest.add("evidence", pointers.stable_name(finding.evidence.where));
+    digest.add("evidence", names.stable(finding.evidence.where));
     for (const Evidence& other : finding.related) {
-      digest.add("related", pointers.stable_name(other.where));
+      digest.add("related", names.stable(other.where));
     }
     std::string hex = digest.hex();
     const int before = seen[hex]++;

@@ -20,36 +20,38 @@ std::size_t code_points(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char byte) { return !continues(byte); }));
 }
 
-// Where the last `points` code points of a text begin.
-std::size_t tail_start(std::string_view text, std::size_t points) {
-  std::size_t start = text.size();
-  for (std::size_t at = text.size(); at > 0 && points > 0; --at) {
-    if (continues(text[at - 1])) continue;
-    start = at - 1;
-    --points;
-  }
-  return start;
-}
-
-// What a terminal may be shown: control bytes and broken UTF-8 become one replacement character
-// each, so that columns stay right and a hostile file can't drive the terminal.
-std::string printable(std::string_view text) {
+// What a terminal may be shown: what it would obey and broken UTF-8 become one replacement
+// character each, so that columns stay right and a hostile file can't drive the terminal.
+std::string shown(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = utf8_length(text, at);
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (length == 0 || (byte < 0x20 && byte != '\t') || byte == 0x7f) {
-      if (length != 0 || !continues(text[at])) out += "\ufffd";
-      ++at;
-    } else if (byte == '\t') {
+    if (text[at] == '\t') {
       out += ' ';
-      ++at;
-    } else {
+    } else if (printable_length(text, at) > 0) {
       out += text.substr(at, length);
-      at += length;
+    } else if (length > 0 || !continues(text[at])) {
+      out += "\ufffd";
     }
+    at += std::max<std::size_t>(1, length);
   }
   return out;
+}
+
+// The first so many code points.
+std::string_view first_points(std::string_view text, std::size_t points) {
+  std::size_t at = 0;
+  while (at < text.size() && (continues(text[at]) || points-- > 0)) ++at;
+  return text.substr(0, at);
+}
+
+// The last so many code points.
+std::string_view last_points(std::string_view text, std::size_t points) {
+  std::size_t at = text.size();
+  while (at > 0 && points > 0) {
+    if (!continues(text[--at])) --points;
+  }
+  return text.substr(at);
 }
 
 }  // namespace
@@ -152,29 +154,23 @@ Places::Excerpt Places::excerpt(const Location& where, std::size_t width) {
   const auto after = std::upper_bound(of.lines.begin(), of.lines.end(), offset);
   const std::uint64_t line_start = *std::prev(after);
   const std::uint64_t line_end = after == of.lines.end() ? of.size : *after - 1;
-  // A code point takes four bytes at most. A third of the width goes in front of the place, and
-  // more where less than the rest is behind it.
-  std::string back =
-      read(of, where.file, offset, std::min<std::uint64_t>(line_end - offset, width * 4));
+  // Four bytes a code point at most.
+  const std::uint64_t before = std::min<std::uint64_t>(offset - line_start, width * 4);
+  const std::uint64_t behind = std::min<std::uint64_t>(line_end - offset, width * 4);
+  const std::string front = read(of, where.file, offset - before, before);
+  std::string back = read(of, where.file, offset, behind);
   if (!back.empty() && back.back() == '\r') back.pop_back();
+  // A third of the width goes in front of the place, more where less follows.
   const std::size_t room = std::max(width / 3, width - std::min(width, code_points(back)));
-  const std::uint64_t before = std::min<std::uint64_t>(offset - line_start, room * 4);
-  std::string front = read(of, where.file, offset - before, before);
-  front.erase(0, tail_start(front, room));
-  const std::size_t front_points = code_points(front);
-  std::size_t keep = 0;
-  for (std::size_t points = 0; keep < back.size(); ++keep) {
-    if (!continues(back[keep]) && ++points > width - std::min(width, front_points)) break;
-  }
-  const bool cut_front = offset - front.size() > line_start;
-  const bool cut_back = offset + keep < line_end && keep < back.size();
-  back.resize(keep);
-  const std::string shown_front = (cut_front ? "\u2026" : "") + printable(front);
+  const std::string_view kept_front = last_points(front, room);
+  const std::string_view kept_back = first_points(back, width - code_points(kept_front));
+  const bool cut_front = kept_front.size() < offset - line_start;
+  const bool cut_back = kept_back.size() < back.size() || behind < line_end - offset;
+  const std::string shown_front = (cut_front ? "\u2026" : "") + shown(kept_front);
   excerpt.caret = code_points(shown_front);
-  const std::string marked =
-      printable(std::string_view(back).substr(0, std::min<std::size_t>(where.length, back.size())));
+  const std::string marked = shown(kept_back.substr(0, where.length));
   excerpt.carets = std::max<std::size_t>(1, code_points(marked));
-  excerpt.text = shown_front + printable(back) + (cut_back ? "\u2026" : "");
+  excerpt.text = shown_front + shown(kept_back) + (cut_back ? "\u2026" : "");
   return excerpt;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/place_names.h"
 #include "opseal/facts.h"
 
 namespace opseal {

@@ -9,7 +9,7 @@
 
 #include "cli/json_text.h"
 #include "cli/places.h"
-#include "cli/pointers.h"
+#include "cli/place_names.h"
 #include "cli/reports.h"
 #include "cli/version.h"
 
@@ -55,7 +55,7 @@ const char* witness_of(Tier tier) {
 class JsonReport {
  public:
   JsonReport(const Audit& audit, std::ostream& out)
-      : audit_(audit), out_(out), places_(audit.facts), pointers_(audit.facts) {}
+      : audit_(audit), out_(out), places_(audit.facts), place_names_(audit.facts) {}
 
   void write() {
     out_ << "{\"opseal_report\": 1,\n";
@@ -120,7 +120,7 @@ class JsonReport {
     }
     place["offset"] = where.offset;
     place["length"] = where.length;
-    const std::string pointer = pointers_.pointer(where);
+    const std::string pointer = place_names_.logical(where);
     if (!pointer.empty()) place["logical"] = pointer;
     return place;
   }
@@ -175,7 +175,7 @@ class JsonReport {
   const Audit& audit_;
   std::ostream& out_;
   Places places_;
-  Pointers pointers_;
+  PlaceNames place_names_;
 };
 
 }  // namespace

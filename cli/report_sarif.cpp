@@ -14,7 +14,7 @@
 
 #include "cli/json_text.h"
 #include "cli/places.h"
-#include "cli/pointers.h"
+#include "cli/place_names.h"
 #include "cli/reports.h"
 #include "cli/version.h"
 
@@ -72,7 +72,7 @@ ordered_json descriptor(const Rule& rule) {
 class SarifReport {
  public:
   SarifReport(const Audit& audit, std::ostream& out)
-      : audit_(audit), out_(out), places_(audit.facts), pointers_(audit.facts) {
+      : audit_(audit), out_(out), places_(audit.facts), place_names_(audit.facts) {
     for (const RuleRun& run : audit.runs) rule_indexes_.emplace(run.rule, rule_indexes_.size());
     silences_ = std::any_of(audit.findings.begin(), audit.findings.end(),
                             [](const Finding& finding) { return !finding.silenced_by.empty(); });
@@ -156,7 +156,7 @@ class SarifReport {
       }
     }
     ordered_json names = ordered_json::array();
-    if (const std::string pointer = pointers_.pointer(where); !pointer.empty()) {
+    if (const std::string pointer = place_names_.logical(where); !pointer.empty()) {
       names.push_back({{"fullyQualifiedName", pointer}, {"kind", "member"}});
     }
     if (!subject.empty()) names.push_back({{"fullyQualifiedName", subject}, {"kind", "function"}});
@@ -212,7 +212,7 @@ class SarifReport {
   const Audit& audit_;
   std::ostream& out_;
   Places places_;
-  Pointers pointers_;
+  PlaceNames place_names_;
   std::map<const Rule*, std::size_t> rule_indexes_;
   bool silences_ = false;
 };

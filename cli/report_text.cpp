@@ -110,7 +110,7 @@ class TextReport {
  private:
   std::string place_text(const Location& where) {
     if (!where.known()) return "opseal";
-    std::string text = visible(audit_.facts.files[where.file].path);
+    std::string text = escape(audit_.facts.files[where.file].path);
     // It is about the whole file: the first line is no more to blame than the last.
     if (where.length == 0 && where.offset == 0) return text;
     const Position position = places_.position(where);
@@ -136,7 +136,7 @@ class TextReport {
 
   void write_finding(const Finding& finding) {
     out_ << paint_.bold(place_text(finding.evidence.where)) << ": "
-         << paint_.severity(finding.severity) << ": " << visible(finding.subject) << ": "
+         << paint_.severity(finding.severity) << ": " << escape(finding.subject) << ": "
          << finding.message << ' ' << paint_.faint('[' + std::string(finding.rule->id) + ']')
          << '\n';
     const Evidence& evidence = finding.evidence;

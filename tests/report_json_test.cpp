@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string>
 
-#include "cli/pointers.h"
+#include "cli/place_names.h"
 #include "rules/rules.h"
 #include "tests/support.h"
 
@@ -30,7 +30,7 @@ std::string keys_of(const ordered_json& object) {
 
 std::string pointer_at(std::string_view manifest, std::string_view text) {
   const Facts facts = read_text(manifest);
-  return Pointers(facts).pointer({0, static_cast<std::uint32_t>(text.size()), manifest.find(text)});
+  return PlaceNames(facts).logical({0, static_cast<std::uint32_t>(text.size()), manifest.find(text)});
 }
 
 }  // namespace
@@ -142,12 +142,12 @@ TEST_CASE("pointers into a long list count right") {
   manifest += "]}";
   const Facts facts = read_text(manifest);
   REQUIRE(facts.problems.empty());
-  Pointers pointers(facts);
+  PlaceNames names(facts);
   for (const int wanted : {0, 1, 1499, 2998, 2999}) {
     const std::string text = "\"op" + std::to_string(wanted) + '"';
     const Location where{0, static_cast<std::uint32_t>(text.size()), manifest.find(text)};
-    CHECK(pointers.pointer(where) == "/operators/" + std::to_string(wanted) + "/name");
-    CHECK(pointers.stable_name(where) == "operators/name");
+    CHECK(names.logical(where) == "/operators/" + std::to_string(wanted) + "/name");
+    CHECK(names.stable(where) == "operators/name");
   }
 }
 

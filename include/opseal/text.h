@@ -11,12 +11,11 @@ namespace opseal {
 // Joins with a separator: "a, b, c".
 std::string join(std::span<const std::string> parts, std::string_view separator);
 
-// What a terminal may be shown of a text that an input holds: control characters and bytes that are
-// no UTF-8 become `\xNN`.
-std::string visible(std::string_view text);
+// The text with each byte that a terminal would obey or couldn't show written as `\xNN`.
+std::string escape(std::string_view text);
 
-// The visible text in backticks; what is longer than 120 bytes is cut with an ellipsis, since
-// inputs are hostile and messages are for people.
+// The same in backticks; what is longer than 120 bytes is cut with an ellipsis, since inputs are
+// hostile and messages are for people.
 std::string quote(std::string_view text);
 
 // A list for a message: "`a`, `b` and 3 more".
@@ -44,5 +43,9 @@ bool glob_match(std::string_view pattern, std::string_view text);
 // Bytes of the UTF-8 sequence that starts at `text[at]`, or 0 when there is none (RFC 3629: no
 // overlong forms, no surrogates, nothing above U+10FFFF).
 std::size_t utf8_length(std::string_view text, std::size_t at);
+
+// The same where the sequence is a character to look at, else 0: not for control characters, line
+// separators, the byte-order mark, and marks that change the direction of the text around them.
+std::size_t printable_length(std::string_view text, std::size_t at);
 
 }  // namespace opseal

@@ -1,0 +1,131 @@
+#include "cli/place_names.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace opseal {
+namespace {
+
+// Nodes from which on a container's children are listed.
+constexpr std::uint32_t large = 1024;
+
+// RFC 6901: `~` and `/` are escaped.
+std::string pointer_token(std::string_view text) {
+  std::string out;
+  for (const char byte : text) {
+    if (byte == '~') {
+      out += "~0";
+    } else if (byte == '/') {
+      out += "~1";
+    } else {
+      out += byte;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+// Entries of maps and `x-` members are two nodes: name and value.
+PlaceNames::Child PlaceNames::child_at(std::uint32_t first, std::size_t index) const {
+  const Key key = facts_.nodes[first].key;
+  const bool named = key == Key::entry_name || key == Key::extension;
+  return {first, named ? first + 1 : first, index};
+}
+
+std::uint32_t PlaceNames::after(const Child& child) const {
+  return child.value + extent(facts_.nodes[child.value]);
+}
+
+bool PlaceNames::holds(std::uint32_t node, std::uint64_t offset) const {
+  const Node& holder = facts_.nodes[node];
+  if (offset < holder.offset()) return false;
+  // Longer values don't know how long they are.
+  return holder.length() == Node::max_length || offset < holder.offset() + holder.length();
+}
+
+std::string_view PlaceNames::name_of(const Child& child) const {
+  if (child.first != child.value) return facts_.names.text(facts_.nodes[child.first].value);
+  return to_text(facts_.nodes[child.value].key);
+}
+
+bool PlaceNames::find(std::uint32_t container, std::uint64_t offset, Child& child) {
+  const std::uint32_t end = container + extent(facts_.nodes[container]);
+  if (end - container < large) {
+    bool found = false;
+    std::size_t index = 0;
+    for (std::uint32_t first = container + 1; first < end; ++index) {
+      if (facts_.nodes[first].offset() > offset) break;
+      child = child_at(first, index);
+      found = true;
+      first = after(child);
+    }
+    return found;
+  }
+  std::vector<std::uint32_t>& children = children_[container];
+  if (children.empty()) {
+    for (std::uint32_t first = container + 1; first < end;) {
+      children.push_back(first);
+      first = after(child_at(first, 0));
+    }
+  }
+  const auto behind = std::upper_bound(children.begin(), children.end(), offset,
+                                       [this](std::uint64_t wanted, std::uint32_t first) {
+                                         return wanted < facts_.nodes[first].offset();
+                                       });
+  if (behind == children.begin()) return false;
+  const auto at = std::prev(behind);
+  child = child_at(*at, static_cast<std::size_t>(at - children.begin()));
+  return true;
+}
+
+template <typename Step>
+void PlaceNames::descend(const Location& where, Step step) {
+  // Documents are in the order of their files.
+  const auto document = std::lower_bound(
+      facts_.documents.begin(), facts_.documents.end(), where.file,
+      [](const Document& candidate, std::uint32_t file) { return candidate.file < file; });
+  if (document == facts_.documents.end() || document->file != where.file) return;
+  // Settings are TOML or a command line: a JSON pointer into them leads nowhere.
+  if (document->settings) return;
+  std::uint32_t node = document->first;
+  Child child;
+  while (facts_.nodes[node].is_container() && facts_.nodes[node].offset() != where.offset) {
+    if (!find(node, where.offset, child)) return;
+    if (!holds(child.first, where.offset) && !holds(child.value, where.offset)) return;
+    step(child);
+    node = child.value;
+  }
+}
+
+std::string PlaceNames::logical(const Location& where) {
+  std::string pointer;
+  descend(where, [&](const Child& child) {
+    const std::string_view name = name_of(child);
+    const bool named = child.first != child.value || !name.empty();
+    pointer += '/';
+    pointer += named ? pointer_token(name) : std::to_string(child.index);
+  });
+  return pointer;
+}
+
+std::string PlaceNames::stable(const Location& where) {
+  std::string names;
+  descend(where, [&](const Child& child) {
+    const std::string_view name = name_of(child);
+    if (name.empty()) return;
+    if (!names.empty()) names += '/';
+    names += pointer_token(name);
+  });
+  return names;
+}
+
+std::string logical_name(const Facts& facts, const Location& where) {
+  return PlaceNames(facts).logical(where);
+}
+
+std::string stable_name(const Facts& facts, const Location& where) {
+  return PlaceNames(facts).stable(where);
+}
+
+}  // namespace opseal

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "opseal/facts.h"
+
+namespace opseal {
+
+// Finds the name of the innermost fact that holds a place, from the document down. What a large
+// container holds is listed when somebody first asks, so that many findings in one long list don't
+// each walk through all of it.
+class PlaceNames {
+ public:
+  // Needs: the facts outlive this, and don't change.
+  explicit PlaceNames(const Facts& facts) : facts_(facts) {}
+
+  // The JSON pointer (RFC 6901); empty for the whole document, and for a file that is no document.
+  std::string logical(const Location& where);
+  // The same without list indexes: `operators/jvp/rules`. Survives edits that add or remove other
+  // elements.
+  std::string stable(const Location& where);
+
+ private:
+  // A member, element or entry.
+  struct Child {
+    // The node that begins it: its name, where it has one, else its value.
+    std::uint32_t first = 0;
+    std::uint32_t value = 0;
+    std::size_t index = 0;
+  };
+
+  // Calls `step(child)` for each level.
+  template <typename Step>
+  void descend(const Location& where, Step step);
+  // The last child of a container that begins at or before an offset; false when there is none.
+  bool find(std::uint32_t container, std::uint64_t offset, Child& child);
+  Child child_at(std::uint32_t first, std::size_t index) const;
+  std::uint32_t after(const Child& child) const;
+  bool holds(std::uint32_t node, std::uint64_t offset) const;
+  // Empty for the elements of a list.
+  std::string_view name_of(const Child& child) const;
+
+  const Facts& facts_;
+  // Large container -> where its children begin.
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> children_;
+};
+
+// For a single place.
+std::string logical_name(const Facts& facts, const Location& where);
+std::string stable_name(const Facts& facts, const Location& where);
+
+}  // namespace opseal

@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <array>
+
+#include "opseal/rule.h"
+#include "rules/cache_keys.h"
+
+namespace opseal {
+namespace {
+
+// What decides the bytes of a compiled library, where a cache doesn't say itself what its key must
+// hold. A cache whose entries don't depend on one of these (an interpreter's bytecode needs no
+// architecture, a language without includes no headers) says so by `required_inputs`.
+constexpr std::string_view usual_inputs[] = {"source",           "specs", "headers", "architecture",
+                                             "compiler_version", "flags"};
+
+struct StandIn {
+  std::string_view wanted;
+  std::string_view serves;
+};
+
+// Words that hold at least what another one holds: a compiler's identity includes its version, an
+// operator's schema names the functions and their parameters, options include flags.
+constexpr StandIn stand_ins[] = {
+    {"compiler_version", "compiler"},
+    {"specs", "operator_schema"},
+    {"flags", "options"},
+};
+
+bool has_input(const Fact& inputs, std::string_view wanted) {
+  if (list_has(inputs, wanted)) return true;
+  return std::any_of(std::begin(stand_ins), std::end(stand_ins), [&](const StandIn& stand_in) {
+    return stand_in.wanted == wanted && list_has(inputs, stand_in.serves);
+  });
+}
+
+// Whether callers can name include directories of their own.
+bool takes_include_paths(const Fact& cache) {
+  if (list_has(cache[Key::inputs], "include_paths")) return true;
+  if (!cache[Key::parameters].is_list()) return true;
+  for (const Fact parameter : cache[Key::parameters].items()) {
+    if (!parameter.said() || lower(parameter.text()).find("include") != std::string::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Headers that the key should cover and doesn't, in words.
+std::vector<std::string> uncovered_headers(const Fact& cache) {
+  std::vector<std::string> missing;
+  const Fact covered = cache[Key::headers][Key::covered];
+  if (cache[Key::headers][Key::method].is("none")) {
+    missing.emplace_back("the content of headers (`method` is `none`)");
+    return missing;
+  }
+  // Headers found by following the includes are all that a build can read from these directories.
+  if (!all_read(covered) || list_has(covered, "transitive")) return missing;
+  if (!list_has(covered, "injected")) missing.emplace_back("headers that the builder injects");
+  if (!list_has(covered, "extra_include_paths") && takes_include_paths(cache)) {
+    missing.emplace_back("headers in extra include paths");
+  }
+  return missing;
+}
+
+// "a, b and c".
+std::string listing(const std::vector<std::string>& parts) {
+  std::string out;
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    if (at > 0) out += at + 1 == parts.size() ? " and " : ", ";
+    out += parts[at];
+  }
+  return out;
+}
+
+void check(const Facts& facts, Sink& sink) {
+  for_each_cache(facts, [&sink](const Fact& cache) {
+    const Fact inputs = cache[Key::inputs];
+    const Fact required = cache[Key::required_inputs];
+    if (!all_read(inputs) || (required.said() && !all_read(required))) return;
+    if (!required.said() && (!outlives_process(cache) || !holds_built_code(cache))) return;
+    sink.inspected();
+    std::vector<std::string> missing;
+    const auto want = [&](std::string_view word) {
+      // `cache-key-env` judges the environment.
+      if (word == "environment") return;
+      if (!has_input(inputs, word)) {
+        missing.push_back(quote(word));
+      } else if (word == "headers") {
+        for (std::string& words : uncovered_headers(cache)) missing.push_back(std::move(words));
+      }
+    };
+    if (required.is_list()) {
+      for (const Fact word : required.items()) want(word.text());
+    } else {
+      for (const std::string_view word : usual_inputs) want(word);
+    }
+    if (missing.empty()) return;
+    Finding& finding = sink.add(cache_subject(cache), "key lacks " + listing(missing),
+                                evidence(inputs, "parts of the key listed here" + key_site(cache)));
+    if (required.is_list()) finding.related.push_back(evidence(required, "required here"));
+    if (const Fact headers = cache[Key::headers]; headers.present()) {
+      finding.related.push_back(evidence(headers, "covered headers listed here"));
+    }
+  });
+}
+
+}  // namespace
+
+extern constinit const Rule cache_key_incomplete{
+    .id = "cache-key-incomplete",
+    .title = "cache key that lacks something its entries depend on",
+    .rationale =
+        "A cache finds a built library by its key. Where something that changes the library is not "
+        "in the key, the change is not seen: after an edit of a header, a new compiler or another "
+        "set of functions the old library is loaded. It lacks a symbol, or it runs the old code "
+        "and says nothing.",
+    .example = R"({"name": "kernels", "kind": "disk", "inputs": ["source", "architecture",)"
+               R"( "compiler_version", "flags", "headers"]})",
+    .fix =
+        "put the missing parts in the key; where entries cannot depend on one of them, list "
+        "those that count in `required_inputs`",
+    .severity = Severity::error,
+    .inspects = "cache of built code with stated key inputs",
+    .needs = {Key::caches, Key::inputs},
+    .check = check,
+};
+
+}  // namespace opseal

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "opseal/registration.h"
+#include "opseal/text.h"
+
+namespace opseal {
+
+// Calls `visit(cache)` for each cache of each manifest.
+template <typename Visit>
+void for_each_cache(const Facts& facts, Visit visit) {
+  for (const Document& document : facts.documents) {
+    for (const Fact cache : facts.root(document)[Key::caches].items()) {
+      if (cache.said()) visit(cache);
+    }
+  }
+}
+
+inline std::string cache_subject(const Fact& cache) {
+  return "cache " + std::string(cache[Key::name].text());
+}
+
+// " (key made at `pkg/cache.py:57`)", or empty.
+inline std::string key_site(const Fact& cache) {
+  const Fact location = cache[Key::location];
+  if (!location[Key::file].is_text()) return {};
+  std::string place(location[Key::file].text());
+  if (location[Key::line].is_count()) place += ':' + std::to_string(location[Key::line].count());
+  return " (key made at " + quote(place) + ")";
+}
+
+// A cache in memory ends with its process, and with it most of what could change behind the key.
+inline bool outlives_process(const Fact& cache) { return !cache[Key::kind].is("memory"); }
+
+// Whether the entries are built by a compiler. A cache of tuning results or downloads has a key
+// too, but headers and flags are nothing to it.
+inline bool holds_built_code(const Fact& cache) {
+  for (const std::string_view word : {"source", "specs", "headers", "compiler", "compiler_version",
+                                      "flags", "link_flags", "include_paths"}) {
+    if (list_has(cache[Key::inputs], word) || list_has(cache[Key::required_inputs], word)) {
+      return true;
+    }
+  }
+  if (cache[Key::headers].present() || cache[Key::suffix].present()) return true;
+  for (const Fact entry : cache[Key::entries].items()) {
+    if (entry[Key::library].present() || entry[Key::functions].present()) return true;
+  }
+  return false;
+}
+
+}  // namespace opseal

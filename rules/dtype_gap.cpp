@@ -1,0 +1,411 @@
+#include <algorithm>
+#include <iterator>
+
+#include "opseal/registration.h"
+#include "opseal/rule.h"
+#include "opseal/text.h"
+#include "rules/dtype_words.h"
+
+namespace opseal {
+namespace {
+
+// More platforms than any registry has: an input made to cost time.
+constexpr std::size_t most_platforms = 64;
+
+// Comparisons of dtype words for one operator; real ones take some hundred.
+constexpr std::size_t most_comparisons = 100000;
+
+// Platforms, or vendors' runtimes, that have no 64-bit floats (nor, then, complex128) in hardware
+// or language: Metal and WGSL have no such type, Vulkan and OpenCL make it optional, TPUs emulate
+// it, and the rest are made for inference.
+constexpr std::string_view without_f64[] = {
+    "metal",  "mps",    "webgpu", "wgpu",     "webgl", "vulkan",  "opencl",  "tpu",
+    "pallas", "coreml", "ane",    "nnapi",    "qnn",   "hexagon", "htp",     "npu",
+    "ascend", "cann",   "dml",    "tensorrt", "vitis", "ethos",   "xnnpack", "openvino"};
+
+// Systems in which an operator that one device lacks runs on the host by itself, so that a shorter
+// list is a decision about speed, and so common that it says nothing (of 198 operators that ONNX
+// Runtime serves on CPU and CUDA, 88 differ).
+bool places_per_operator(const Fact& manifest) {
+  for (const std::string_view system :
+       {"onnxruntime", "tensorflow", "tflite", "executorch", "ggml"}) {
+    if (manifest[Key::system].is(system)) return true;
+  }
+  return false;
+}
+
+bool is_host(std::string_view platform) {
+  const std::string name = lower(platform);
+  return name == "host" || name == "cpuexecutionprovider" || name.starts_with("cpu");
+}
+
+// One claim of one kernel: a dtype in one of the forms in which kernels say dtypes.
+struct Claim {
+  // Which form: `dtypes`, the name of a type variable, or a position in `signatures`.
+  std::uint64_t slot;
+  // What the word stands for.
+  std::string_view dtype;
+  Name platform;
+  Fact text;
+  Fact kernel;
+};
+
+constexpr std::uint64_t dtypes_slot = std::uint64_t{1} << 40;
+constexpr std::uint64_t signatures_slot = std::uint64_t{2} << 40;
+constexpr std::uint64_t variables_slot = std::uint64_t{3} << 40;
+
+// What one platform's kernels say in one slot.
+struct Side {
+  Name platform = Names::missing;
+  std::uint32_t kernels = 0;
+  // Equal to `kernels` when all of them speak in this slot.
+  std::uint32_t speaking = 0;
+  Fact words;
+  // Words of two meanings, such as `float`.
+  std::vector<Fact> unclear;
+};
+
+// What one platform lacks, over all slots.
+struct Gap {
+  Name platform = Names::missing;
+  Fact words;
+  std::vector<Fact> dtypes;
+  Fact there;
+  Name other = Names::missing;
+  bool promised = false;
+};
+
+class OperatorCheck {
+ public:
+  OperatorCheck(DtypeWords& words, Sink& sink) : words_(words), sink_(sink) {}
+
+  void judge(const Fact& manifest, const Fact& op) {
+    if (!has_two_platforms(op)) return;
+    if (all_agree(op)) {
+      sink_.inspected();
+      return;
+    }
+    comparisons_ = 0;
+    collect(op);
+    if (claims_.empty()) return;
+    // Not `stable_sort`, which allocates: a million operators pass here.
+    std::sort(claims_.begin(), claims_.end(), [](const Claim& a, const Claim& b) {
+      if (a.slot != b.slot) return a.slot < b.slot;
+      return a.dtype != b.dtype ? a.dtype < b.dtype : a.text.index() < b.text.index();
+    });
+    gaps_.clear();
+    bool inspected = false;
+    for (std::size_t first = 0; first < claims_.size();) {
+      std::size_t end = first;
+      while (end < claims_.size() && claims_[end].slot == claims_[first].slot) ++end;
+      inspected = judge_slot(op, first, end) || inspected;
+      first = end;
+    }
+    if (inspected) sink_.inspected();
+    for (const Gap& gap : gaps_) report(manifest, op, gap);
+  }
+
+ private:
+  static bool says_dtypes(const Fact& kernel) {
+    return kernel[Key::dtypes].present() || kernel[Key::signatures].present() ||
+           kernel[Key::type_constraints].present();
+  }
+
+  // Without allocating: most operators have one platform, or say no dtypes.
+  static bool has_two_platforms(const Fact& op) {
+    Name first = Names::missing;
+    for (const Fact kernel : op[Key::kernels].items()) {
+      if (!is_active_kernel(kernel) || !says_dtypes(kernel)) continue;
+      const Name platform = kernel[Key::platform].name();
+      if (first == Names::missing) first = platform;
+      if (platform != first) return true;
+    }
+    return false;
+  }
+
+  static bool holds_all(const Fact& list, const Fact& others) {
+    for (const Fact text : others.items()) {
+      bool found = false;
+      for (const Fact candidate : list.items()) {
+        found = found || (candidate.is_text() && candidate.name() == text.name());
+      }
+      if (!found) return false;
+    }
+    return true;
+  }
+
+  // All kernels say the same few words and nothing else, as they mostly do: no gap, and no need to
+  // sort.
+  static bool all_agree(const Fact& op) {
+    constexpr std::uint32_t few = 16;
+    Fact first;
+    for (const Fact kernel : op[Key::kernels].items()) {
+      if (!is_active_kernel(kernel) || kernel[Key::stub].truth()) continue;
+      const Fact words = kernel[Key::dtypes];
+      if (words.size() == 0 || words.size() > few || kernel[Key::signatures].present() ||
+          kernel[Key::type_constraints].present()) {
+        return false;
+      }
+      if (!first.said()) first = words;
+      if (!holds_all(first, words) || !holds_all(words, first)) return false;
+    }
+    return true;
+  }
+
+  std::string_view meaning(const Fact& text) {
+    const Dtype* dtype = words_.read(text).dtype;
+    return dtype == nullptr ? text.text() : dtype->name;
+  }
+
+  void add(std::uint64_t slot, const Fact& list, const Fact& kernel) {
+    for (const Fact text : list.items()) {
+      if (text.is_text()) {
+        claims_.push_back({slot, meaning(text), kernel[Key::platform].name(), text, kernel});
+      }
+    }
+  }
+
+  void collect(const Fact& op) {
+    claims_.clear();
+    for (const Fact kernel : op[Key::kernels].items()) {
+      if (!is_active_kernel(kernel) || kernel[Key::stub].truth()) continue;
+      add(dtypes_slot, kernel[Key::dtypes], kernel);
+      for (const EntryRange::Entry entry : kernel[Key::type_constraints].entries()) {
+        add(variables_slot + entry.name.name(), entry.value, kernel);
+      }
+      for (const Fact signature : kernel[Key::signatures].items()) {
+        std::uint64_t position = 0;
+        for (const Fact text : signature.items()) {
+          if (text.is_text()) {
+            claims_.push_back({signatures_slot + position, meaning(text),
+                               kernel[Key::platform].name(), text, kernel});
+          }
+          ++position;
+        }
+      }
+    }
+  }
+
+  // The list in which a kernel speaks in a slot, or an absent fact.
+  static Fact words_in(const Fact& kernel, std::uint64_t slot) {
+    if (slot >= variables_slot) {
+      for (const EntryRange::Entry entry : kernel[Key::type_constraints].entries()) {
+        if (entry.name.name() == slot - variables_slot) return entry.value;
+      }
+      return {};
+    }
+    return kernel[slot >= signatures_slot ? Key::signatures : Key::dtypes];
+  }
+
+  // Refills `sides_` and returns how many platforms there are; 0 for more than any registry has.
+  std::size_t find_sides(const Fact& op, std::uint64_t slot) {
+    sides_.clear();
+    for (const Fact kernel : op[Key::kernels].items()) {
+      if (!is_active_kernel(kernel) || kernel[Key::stub].truth()) continue;
+      const Name platform = kernel[Key::platform].name();
+      auto side = std::find_if(sides_.begin(), sides_.end(),
+                               [&](const Side& known) { return known.platform == platform; });
+      if (side == sides_.end()) {
+        if (sides_.size() == most_platforms) return 0;
+        side = sides_.insert(sides_.end(), Side());
+        side->platform = platform;
+      }
+      ++side->kernels;
+      const Fact words = words_in(kernel, slot);
+      if (!words.is_list() || !all_dtypes_read(words)) continue;
+      ++side->speaking;
+      if (!side->words.said()) side->words = words;
+    }
+    return sides_.size();
+  }
+
+  bool judge_slot(const Fact& op, std::size_t first, std::size_t end) {
+    const std::size_t platforms = find_sides(op, claims_[first].slot);
+    // A platform with a kernel that doesn't say what it takes may take everything.
+    std::erase_if(sides_, [](const Side& side) { return side.kernels != side.speaking; });
+    if (sides_.empty() || platforms < 2) return false;
+    for (std::size_t at = first; at < end; ++at) {
+      const Dtype* dtype = words_.read(claims_[at].text).dtype;
+      if (dtype == nullptr || dtype->first.empty()) continue;
+      for (Side& side : sides_) {
+        const bool here = side.platform == claims_[at].platform;
+        if (here && side.unclear.size() < most_platforms) side.unclear.push_back(claims_[at].text);
+      }
+    }
+    for (std::size_t at = first; at < end;) {
+      std::size_t next = at;
+      while (next < end && claims_[next].dtype == claims_[at].dtype) ++next;
+      for (const Side& side : sides_) note_gap(op, side, at, next);
+      at = next;
+    }
+    return true;
+  }
+
+  // Claims [at, next) are those of one dtype in one slot.
+  void note_gap(const Fact& op, const Side& side, std::size_t at, std::size_t next) {
+    const Claim& claim = claims_[at];
+    const std::string_view platform = name_of(op, side.platform);
+    for (std::size_t i = at; i < next; ++i) {
+      if (claims_[i].platform == side.platform || name_of(op, claims_[i].platform) == "any") return;
+    }
+    for (const Fact word : side.unclear) {
+      if (words_.same(word, claim.text)) return;
+    }
+    if (comparisons_ > most_comparisons) return;
+    const Dtype* dtype = words_.read(claim.text).dtype;
+    const Promise promise = promise_of(op, claim);
+    if (promise == Promise::not_made) return;
+    if (cannot_have(platform, dtype) || is_refused(op, side.platform, claim.text)) return;
+    // Host kernels in the narrow formats of accelerators are nobody's plan.
+    const bool narrow =
+        dtype != nullptr &&
+        (is_storage_format(*dtype) || (dtype->kind == DtypeKind::floating && dtype->bits < 32));
+    if (narrow && is_host(platform) && promise != Promise::made) return;
+    auto gap = std::find_if(gaps_.begin(), gaps_.end(),
+                            [&](const Gap& known) { return known.platform == side.platform; });
+    if (gap == gaps_.end()) {
+      gap = gaps_.insert(gaps_.end(), Gap());
+      gap->platform = side.platform;
+      gap->words = side.words;
+      gap->there = claim.text;
+      gap->other = claim.platform;
+    }
+    gap->promised = gap->promised || promise == Promise::made;
+    gap->dtypes.push_back(claim.text);
+  }
+
+  enum class Promise { not_said, not_made, made };
+
+  // Whether the operator itself says that it takes the dtype.
+  Promise promise_of(const Fact& op, const Claim& claim) {
+    Promise promise = Promise::not_said;
+    const auto look = [&](const Fact& list) {
+      for_each_dtype(list, [&](const Fact& text) {
+        if (promise == Promise::not_said) promise = Promise::not_made;
+        ++comparisons_;
+        if (words_.same(text, claim.text)) promise = Promise::made;
+      });
+    };
+    if (claim.slot >= variables_slot) {
+      for (const EntryRange::Entry entry : op[Key::type_constraints].entries()) {
+        if (entry.name.name() == claim.slot - variables_slot) look(entry.value);
+      }
+      return promise;
+    }
+    for (const Fact operand : op[Key::inputs].items()) look(operand[Key::dtypes]);
+    for (const Fact operand : op[Key::outputs].items()) look(operand[Key::dtypes]);
+    if (promise == Promise::not_said) look(op[Key::type_constraints]);
+    return promise;
+  }
+
+  static bool cannot_have(std::string_view platform, const Dtype* dtype) {
+    // Sequences, maps, text and handles live on the host.
+    if (dtype == nullptr || dtype->kind == DtypeKind::opaque) return !is_host(platform);
+    const bool wide = (dtype->kind == DtypeKind::floating && dtype->bits > 32) ||
+                      dtype->kind == DtypeKind::complex;
+    if (!wide) return false;
+    const std::string name = lower(platform);
+    return std::any_of(std::begin(without_f64), std::end(without_f64),
+                       [&](std::string_view word) { return name.find(word) != std::string::npos; });
+  }
+
+  // Asked and answered: a decision, no hole.
+  bool is_refused(const Fact& op, Name platform, const Fact& text) {
+    for (const Fact kernel : op[Key::kernels].items()) {
+      if (kernel[Key::platform].name() != platform) continue;
+      for (const Fact refused : kernel[Key::refused].items()) {
+        ++comparisons_;
+        if (refused.is_text() && words_.same(refused, text)) return true;
+      }
+    }
+    return false;
+  }
+
+  static std::string_view name_of(const Fact& fact, Name platform) {
+    return fact.facts().names.text(platform);
+  }
+
+  // Required by the manifest or by the settings of the run.
+  static bool is_required(const Fact& manifest, std::string_view platform) {
+    const Facts& facts = manifest.facts();
+    if (names_platform(manifest[Key::required_platforms], manifest, platform)) return true;
+    for (const Document& document : facts.documents) {
+      if (!document.settings) continue;
+      const Fact required = facts.root(document)[Key::required_platforms];
+      if (names_platform(required, manifest, platform)) return true;
+    }
+    return false;
+  }
+
+  static bool names_platform(const Fact& list, const Fact& manifest, std::string_view platform) {
+    const Fact aliases = manifest[Key::platform_aliases];
+    for (const Fact item : list.items()) {
+      if (!item.is_text()) continue;
+      if (lower(item.text()) == lower(platform) || aliases.at(item.text()).is(platform) ||
+          aliases.at(platform).is(item.text())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void report(const Fact& manifest, const Fact& op, const Gap& gap) {
+    const std::string_view platform = name_of(op, gap.platform);
+    if (platform == "any") return;
+    const bool required = is_required(manifest, platform);
+    // What the platform lacks, somebody else takes over.
+    if (!required && (places_per_operator(manifest) || op[Key::fallback].size() > 0 ||
+                      list_has(manifest[Key::backend_fallbacks], platform))) {
+      return;
+    }
+    std::vector<std::string> dtypes;
+    for (const Fact text : gap.dtypes) dtypes.emplace_back(text.text());
+    // Several type variables may lack the same.
+    std::sort(dtypes.begin(), dtypes.end());
+    dtypes.erase(std::unique(dtypes.begin(), dtypes.end()), dtypes.end());
+    const std::string other = quote(name_of(op, gap.other));
+    Finding& finding = sink_.add(
+        subject_of(manifest, op),
+        other + " takes " + quote_list(dtypes) + ", " + quote(platform) + " does not",
+        evidence(gap.words, "dtypes of " + quote(platform) + " listed here" + site_of(op)));
+    finding.related.push_back(evidence(gap.there, "taken on " + other + " here"));
+    if (required && gap.promised) finding.severity = Severity::error;
+  }
+
+  DtypeWords& words_;
+  Sink& sink_;
+  std::vector<Claim> claims_;
+  std::vector<Side> sides_;
+  std::vector<Gap> gaps_;
+  std::size_t comparisons_ = 0;
+};
+
+void check(const Facts& facts, Sink& sink) {
+  DtypeWords words(facts);
+  OperatorCheck operators(words, sink);
+  for_each_operator(
+      facts, [&operators](const Fact& manifest, const Fact& op) { operators.judge(manifest, op); });
+}
+
+}  // namespace
+
+extern constinit const Rule dtype_gap{
+    .id = "dtype-gap",
+    .title = "operator takes a dtype on one platform and not on another",
+    .rationale =
+        "A program that was written and tested on one device fails on the next for want of a "
+        "kernel, or moves the work back to the first. Such holes are often forgotten rather than "
+        "chosen: one line of a registration macro has a shorter list than its neighbour.",
+    .example = R"({"name": "mv", "kernels": [{"platform": "cpu", "dtypes": ["f32", "f64"]},)"
+               R"( {"platform": "gpu", "dtypes": ["f32"]}]})",
+    .fix =
+        "add the kernel, or list the dtype under the other kernel's `refused` if it is left out "
+        "on purpose",
+    .severity = Severity::warning,
+    .profile = Profile::strict,
+    .inspects = "operator whose kernels on two or more platforms all state their dtypes",
+    .needs = {Key::operators, Key::kernels, Key::platform},
+    .check = check,
+};
+
+}  // namespace opseal

@@ -1,0 +1,388 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "cli/places.h"
+#include "opseal/form.h"
+#include "opseal/registration.h"
+#include "tests/support.h"
+
+namespace opseal::test {
+namespace {
+
+using namespace std::string_literals;
+
+// A manifest with these operators, between the brackets of the list.
+std::string manifest_of(const std::string& operators) {
+  return R"({"opseal_manifest": 1, "system": "engine", "operators": [)" + operators + "]}";
+}
+
+Fact root(const Facts& facts) {
+  REQUIRE(facts.documents.size() == 1);
+  return facts.root(facts.documents.front());
+}
+
+Fact nth(const Fact& list, std::size_t wanted) {
+  for (const Fact item : list.items()) {
+    if (wanted-- == 0) return item;
+  }
+  return {};
+}
+
+Fact first_operator(const Facts& facts) { return nth(root(facts)[Key::operators], 0); }
+
+// The bytes at a place.
+std::string at(const Facts& facts, const Location& where) {
+  return facts.files[where.file].bytes.substr(where.offset, where.length);
+}
+
+// The only problem: its bytes and its message.
+void check_problem(const Facts& facts, const std::string& bytes, const std::string& message) {
+  REQUIRE(facts.problems.size() == 1);
+  const Problem& problem = facts.problems.front();
+  CHECK(at(facts, problem.where) == bytes);
+  CHECK(problem.message == message);
+  CHECK(problem.severity == Severity::error);
+}
+
+void check_refused(const std::string& bytes, const std::string& message) {
+  const Facts facts = read_text(bytes);
+  INFO(bytes.substr(0, 200));
+  CHECK(facts.documents.empty());
+  CHECK(facts.nodes.empty());
+  REQUIRE(!facts.problems.empty());
+  CHECK(facts.problems.back().message == message);
+}
+
+}  // namespace
+
+TEST_CASE("said, said to be absent and not said stay three things") {
+  const Facts facts = read_text(manifest_of(
+      R"({"name": "mv", "inputs": 2, "jvp": null, "kernels": [], "defaults": {}, "deprecated": false, "schema": ""})"));
+  CHECK(facts.problems.empty());
+  const Fact op = first_operator(facts);
+  CHECK(op[Key::inputs].present());
+  CHECK(op[Key::inputs].count() == 2);
+  CHECK(op[Key::jvp].said());
+  CHECK(op[Key::jvp].is_null());
+  CHECK_FALSE(op[Key::jvp].present());
+  CHECK(op[Key::kernels].present());
+  CHECK(op[Key::kernels].is_list());
+  CHECK(op[Key::kernels].size() == 0);
+  CHECK(op[Key::defaults].is_map());
+  CHECK(op[Key::defaults].size() == 0);
+  CHECK(op[Key::deprecated].is_truth());
+  CHECK_FALSE(op[Key::deprecated].truth(true));
+  CHECK(op[Key::schema].is_text());
+  CHECK(op[Key::schema].text("other") == "");
+  CHECK_FALSE(op[Key::outputs].said());
+  CHECK_FALSE(op[Key::jvp][Key::rules].said());
+  CHECK_FALSE(op[Key::outputs].where().known());
+  CHECK(facts.said[static_cast<std::size_t>(Key::jvp)]);
+  CHECK_FALSE(facts.said[static_cast<std::size_t>(Key::outputs)]);
+}
+
+TEST_CASE("every fact of the recorded manifests has the bytes and the pointer of its value") {
+  for (const auto& entry : std::filesystem::directory_iterator(source_dir() / "fixtures/_whole")) {
+    if (entry.path().extension() != ".json") continue;
+    const std::string bytes = read_file(entry.path());
+    const nlohmann::json tree = nlohmann::json::parse(bytes);
+    const Facts facts = read_text(bytes);
+    INFO(entry.path().string());
+    CHECK(facts.problems.empty());
+    REQUIRE(facts.documents.size() == 1);
+    std::size_t wrong = 0;
+    for (std::uint32_t node = 0; node < facts.nodes.size(); ++node) {
+      if (facts.nodes[node].key == Key::entry_name) continue;
+      const Location where = facts.place(node);
+      const nlohmann::json value = nlohmann::json::parse(at(facts, where));
+      const std::string pointer = logical_name(facts, where);
+      if (value != tree.at(nlohmann::json::json_pointer(pointer))) ++wrong;
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("a key that the format doesn't have is a problem with the nearest name") {
+  const Facts facts = read_text(manifest_of(
+      R"({"name": "a", "input": 2, "tags": ["t"]}, {"name": "b", "jvp": {"kind": "linear", "zzzzzzzz": [{"a": 1}]}})"));
+  REQUIRE(facts.problems.size() == 2);
+  CHECK(at(facts, facts.problems[0].where) == "\"input\"");
+  CHECK(facts.problems[0].message == "unknown key `input` in `operators`; did you mean `inputs`?");
+  CHECK(logical_name(facts, facts.problems[0].where) == "/operators/0");
+  CHECK(facts.problems[1].message == "unknown key `zzzzzzzz` in `jvp`");
+  CHECK(logical_name(facts, facts.problems[1].where) == "/operators/1/jvp");
+  const Fact op = first_operator(facts);
+  CHECK_FALSE(op[Key::inputs].said());
+  CHECK(list_has(op[Key::tags], "t"));
+  CHECK(nth(root(facts)[Key::operators], 1)[Key::jvp][Key::kind].is("linear"));
+}
+
+TEST_CASE("an unknown key of the document says so") {
+  const Facts facts = read_text(R"({"opseal_manifest": 1, "operator": []})");
+  check_problem(facts, "\"operator\"",
+                "unknown key `operator` in the manifest; did you mean `operators`?");
+}
+
+TEST_CASE("of equal keys the first counts and both places are told") {
+  const Facts facts = read_text(manifest_of(
+      R"({"name": "a", "inputs": 2, "na\u006de": "b", "inputs": 3, "\u0069nputs": 4})"));
+  REQUIRE(facts.problems.size() == 3);
+  CHECK(at(facts, facts.problems[0].where) == R"("na\u006de")");
+  CHECK(at(facts, facts.problems[0].related).substr(0, 6) == "\"name\"");
+  CHECK(facts.problems[0].message == "key `name` stands twice in one object; the first one counts");
+  CHECK(at(facts, facts.problems[1].where) == "\"inputs\"");
+  CHECK(facts.problems[1].related.offset == facts.problems[2].related.offset);
+  CHECK(first_operator(facts)[Key::name].is("a"));
+  CHECK(first_operator(facts)[Key::inputs].count() == 2);
+}
+
+TEST_CASE("of equal entries of a map the first counts") {
+  const Facts facts = read_text(manifest_of(
+      R"({"name": "a", "defaults": {"cpu": "numba", "c\u0070u": "jax", "gpu": "x"}, "arity": {"rule": [1], "rule": [2]}})"));
+  REQUIRE(facts.problems.size() == 2);
+  CHECK(at(facts, facts.problems[0].where) == R"("c\u0070u")");
+  CHECK(facts.problems[0].related.offset == facts.files[0].bytes.find("\"cpu\""));
+  const Fact defaults = first_operator(facts)[Key::defaults];
+  CHECK(defaults.size() == 2);
+  CHECK(defaults.at("cpu").is("numba"));
+  CHECK(defaults.at("gpu").is("x"));
+  CHECK_FALSE(defaults.at("tpu").said());
+  CHECK(nth(first_operator(facts)[Key::arity].at("rule"), 0).count() == 1);
+}
+
+TEST_CASE("the same entry in two maps is no repetition") {
+  const Facts facts = read_text(manifest_of(
+      R"({"name": "a", "defaults": {"cpu": "x"}}, {"name": "b", "defaults": {"cpu": "x"}, "arity": {"rule": [1]}})"));
+  CHECK(facts.problems.empty());
+}
+
+TEST_CASE("a member of the wrong type is a problem and counts as not said") {
+  const struct {
+    const char* member;
+    const char* bytes;
+    const char* message;
+  } cases[] = {
+      {R"("inputs": "3")", "\"3\"",
+       "a text as `inputs`, expected non-negative integer, list or object"},
+      {R"("jvp": [1, {"a": 2}])", R"([1, {"a": 2}])", "a list as `jvp`, expected object or null"},
+      {R"("schema": {"a": []})", R"({"a": []})", "an object as `schema`, expected text"},
+      {R"("schema": 1)", "1", "a number as `schema`, expected text"},
+      {R"("schema": null)", "null", "null as `schema`, expected text"},
+      {R"("schema": true)", "true", "a truth value as `schema`, expected text"},
+      {R"("deprecated": "yes")", "\"yes\"", "a text as `deprecated`, expected true or false"},
+      {R"("deprecated": 1)", "1", "a number as `deprecated`, expected true or false"},
+      {R"("tags": "a")", "\"a\"", "a text as `tags`, expected list"},
+      {R"("defaults": ["cpu"])", R"(["cpu"])", "a list as `defaults`, expected object"},
+      {R"("arity_source": "guess")", "\"guess\"", "`guess` is no word for `arity_source`"},
+      {R"("arity_source": "trace")", "\"trace\"",
+       "`trace` is no word for `arity_source`; did you mean `traced`?"},
+      {R"("inputs": -1)", "-1",
+       "number out of range as `inputs`, expected an integer from 0 to 4294967295"},
+      {R"("inputs": 4294967296)", "4294967296",
+       "number out of range as `inputs`, expected an integer from 0 to 4294967295"},
+      {R"("inputs": 2.5)", "2.5",
+       "number out of range as `inputs`, expected an integer from 0 to 4294967295"},
+      {R"("inputs": 1e999)", "1e999", "number too large for a double"},
+      {R"("inputs": NaN)", "NaN", "`NaN` is not a value of JSON"},
+      {R"("inputs": -Infinity)", "-Infinity", "`-Infinity` is not a number of JSON"},
+      {R"("inputs": 03)", "03", "`03` is not a number of JSON"},
+      {R"("deprecated": True)", "True", "`True` is not a value of JSON"},
+      {R"("schema": "a\ud800b")", "\\u", "not an escape sequence of JSON"},
+      {"\"schema\": \"a\xff\"", "\xff", "byte that is not UTF-8"},
+      {"\"schema\": \"a\tb\"", "\t", "control byte in a text; write it as an escape"},
+      {R"("\q": 1)", "\\q", "not an escape sequence of JSON"},
+      {R"("location": {"line": 3})", "{", "object in `location` without its key `file`"},
+  };
+  for (const auto& one : cases) {
+    INFO(one.member);
+    const Facts facts = read_text(manifest_of("{\"name\": \"a\", "s + one.member +
+                                              ", \"tags\": [\"t\"]}, {\"name\": \"b\"}"));
+    // A second `tags` in the case about `tags` is a repetition besides.
+    if (std::string_view(one.member).starts_with("\"tags\"")) {
+      REQUIRE(facts.problems.size() == 2);
+      CHECK(facts.problems[0].message == one.message);
+      CHECK_FALSE(first_operator(facts)[Key::tags].said());
+      continue;
+    }
+    check_problem(facts, one.bytes, one.message);
+    const Fact op = first_operator(facts);
+    CHECK(op[Key::name].is("a"));
+    CHECK(op.size() == 2);
+    CHECK(list_has(op[Key::tags], "t"));
+    CHECK(nth(root(facts)[Key::operators], 1)[Key::name].is("b"));
+  }
+}
+
+TEST_CASE("an element of the wrong type stays in its list as unread") {
+  const Facts facts = read_text(manifest_of(
+      R"({"name": "a", "jvp": {"kind": "per_input", "rules": [null, 5, {"name": "f"}, {"positional": 1}, "g"]}, "tags": ["x", null, 3]}, 7, {"inputs": 1}, {"name": "c"})"));
+  REQUIRE(facts.problems.size() == 7);
+  const Fact rules = first_operator(facts)[Key::jvp][Key::rules];
+  CHECK(rules.size() == 5);
+  CHECK(nth(rules, 0).is_null());
+  CHECK_FALSE(nth(rules, 1).said());
+  CHECK(at(facts, nth(rules, 1).where()) == "5");
+  CHECK(logical_name(facts, facts.problems[0].where) == "/operators/0/jvp/rules/1");
+  CHECK(facts.problems[0].message == "a number as an element of `rules`, expected object or null");
+  CHECK(nth(rules, 2)[Key::name].is("f"));
+  CHECK_FALSE(nth(rules, 3).said());
+  CHECK(at(facts, nth(rules, 3).where()) == R"({"positional": 1})");
+  CHECK_FALSE(all_read(rules));
+  CHECK(first_operator(facts)[Key::tags].size() == 3);
+  const Fact operators = root(facts)[Key::operators];
+  CHECK(operators.size() == 4);
+  CHECK_FALSE(nth(operators, 1).said());
+  CHECK_FALSE(nth(operators, 2).said());
+  CHECK(nth(operators, 3)[Key::name].is("c"));
+  int visited = 0;
+  for_each_operator(facts, [&visited](const Fact&, const Fact&) { ++visited; });
+  CHECK(visited == 2);
+}
+
+TEST_CASE("an entry of the wrong type is left out of its map") {
+  const Facts facts = read_text(
+      manifest_of(R"({"name": "a", "defaults": {"cpu": 1, "gpu": "x"}, "arity": {"rule": 3}})"));
+  REQUIRE(facts.problems.size() == 2);
+  CHECK(facts.problems[0].message == "a number as an element of `defaults`, expected text");
+  CHECK(logical_name(facts, facts.problems[0].where) == "/operators/0/defaults");
+  CHECK(first_operator(facts)[Key::defaults].size() == 1);
+  CHECK(first_operator(facts)[Key::defaults].at("gpu").is("x"));
+  CHECK(first_operator(facts)[Key::arity].size() == 0);
+}
+
+TEST_CASE("an operator whose name can't be read is one unread element") {
+  const Facts facts =
+      read_text(manifest_of("{\"name\": \"a\xc0\xaf\", \"inputs\": 1}, {\"name\": \"b\"}"));
+  check_problem(facts, "\xc0", "byte that is not UTF-8");
+  const Fact operators = root(facts)[Key::operators];
+  CHECK(operators.size() == 2);
+  CHECK_FALSE(nth(operators, 0).said());
+}
+
+TEST_CASE("a byte-order mark is a problem and the rest is read") {
+  const Facts facts = read_text("\xef\xbb\xbf" + manifest_of(R"({"name": "a"})"));
+  check_problem(facts, "\xef\xbb\xbf", "byte-order mark before the document; JSON has none");
+  CHECK(first_operator(facts)[Key::name].is("a"));
+  CHECK(at(facts, first_operator(facts)[Key::name].where()) == "\"a\"");
+}
+
+TEST_CASE("deep nesting under an unknown key or an `x-` key is a problem and the rest is read") {
+  for (const std::size_t depth : {300u, 200'000u}) {
+    const std::string deep = std::string(depth, '[') + std::string(depth, ']');
+    const Facts facts = read_text(manifest_of(R"({"name": "a", "x-deep": )" + deep +
+                                              R"(}, {"nam": )" + deep + R"(, "name": "b"})"));
+    REQUIRE(facts.problems.size() == 3);
+    CHECK(facts.problems[0].message == "nested deeper than 256 levels");
+    CHECK(facts.problems[1].message == "unknown key `nam` in `operators`; did you mean `name`?");
+    CHECK(facts.problems[2].message == "nested deeper than 256 levels");
+    CHECK(nth(root(facts)[Key::operators], 1)[Key::name].is("b"));
+    CHECK(first_operator(facts).size() == 1);
+  }
+}
+
+TEST_CASE("keys that begin with `x-` are kept as written") {
+  const std::string raw = R"({"a" :[1, 2.50, "\u00e9"],"b":null})";
+  const Facts facts =
+      read_text(R"({"x-top": 1, "opseal_manifest": 1, "operators": [{"x-note": )" + raw +
+                R"(, "name": "a", "location": {"file": "f", "x-~/": [ ]}}]})");
+  CHECK(facts.problems.empty());
+  std::vector<std::string> kept;
+  std::vector<std::string> pointers;
+  for (std::uint32_t node = 0; node < facts.nodes.size(); ++node) {
+    if (facts.nodes[node].type != NodeType::raw) continue;
+    kept.emplace_back(facts.names.text(facts.nodes[node].value));
+    CHECK(kept.back() == at(facts, facts.place(node)));
+    pointers.push_back(logical_name(facts, facts.place(node)));
+  }
+  REQUIRE(kept.size() == 3);
+  CHECK(kept[0] == "1");
+  CHECK(kept[1] == raw);
+  CHECK(kept[2] == "[ ]");
+  CHECK(pointers[0] == "/x-top");
+  CHECK(pointers[1] == "/operators/0/x-note");
+  CHECK(pointers[2] == "/operators/0/location/x-~0~1");
+  CHECK(first_operator(facts)[Key::name].is("a"));
+}
+
+TEST_CASE("of equal `x-` keys the first is kept and both places are told") {
+  const Facts facts = read_text(manifest_of(R"({"name": "a", "x-a": 1, "x-b": 2, "\u0078-a": 3})"));
+  check_problem(facts, R"("\u0078-a")",
+                "key `x-a` stands twice in one object; the first one counts");
+  CHECK(facts.problems[0].related.offset == facts.files[0].bytes.find("\"x-a\""));
+  std::string kept;
+  for (std::uint32_t node = 0; node < facts.nodes.size(); ++node) {
+    if (facts.nodes[node].type == NodeType::raw) kept += facts.names.text(facts.nodes[node].value);
+  }
+  CHECK(kept == "12");
+}
+
+TEST_CASE("an `x-` value with a problem inside is left out") {
+  const Facts facts = read_text(manifest_of(R"({"name": "a", "x-a": {"b": [NaN]}, "inputs": 1})"));
+  check_problem(facts, "NaN", "`NaN` is not a value of JSON");
+  CHECK(first_operator(facts).size() == 2);
+}
+
+TEST_CASE("another version of the format is refused") {
+  const Facts facts = read_text(R"({"opseal_manifest": 2, "operators": [{"name": "a"}]})");
+  check_problem(facts, "2", "manifest version 2, this opseal reads version 1");
+  CHECK(facts.documents.empty());
+  CHECK(facts.nodes.empty());
+  check_refused(R"({"opseal_manifest": 0})", "manifest version 0, this opseal reads version 1");
+  CHECK(read_text(R"({"opseal_manifest": 1.0})").problems.empty());
+}
+
+TEST_CASE("a document without a readable version is refused") {
+  check_refused(R"({"operators": []})", "object in the document without its key `opseal_manifest`");
+  check_refused(R"({"opseal_manifest": "1", "operators": []})",
+                "a text as `opseal_manifest`, expected non-negative integer");
+  check_refused(R"({"opseal_manifest": null})",
+                "null as `opseal_manifest`, expected non-negative integer");
+}
+
+TEST_CASE("what breaks the grammar ends the file and nothing of it is kept") {
+  check_refused("", "the document ends where an object is expected");
+  check_refused("  \n ", "the document ends where an object is expected");
+  check_refused("[]", "expected an object");
+  check_refused(R"({"opseal_manifest": 1)", "the document ends where `,` or `}` is expected");
+  check_refused(R"({"opseal_manifest": 1} x)", "something follows the end of the document");
+  check_refused(R"({"opseal_manifest": 1}{})", "something follows the end of the document");
+  check_refused(R"({"opseal_manifest": 1,})", "`,` before `}`");
+  check_refused(R"({"opseal_manifest": 1, "operators": [{"name": "a"},]})", "`,` before `]`");
+  check_refused(R"({"opseal_manifest" 1})", "expected `:` after a key");
+  check_refused(R"({"opseal_manifest": 1, operators: []})", "expected a key in quotation marks");
+  check_refused(R"({"opseal_manifest": 1 "operators": []})", "expected `,` or `}`");
+  check_refused(R"({"opseal_manifest": 1, "operators": [{"name": "a]}]})",
+                "text without a closing quotation mark");
+  check_refused(R"({"opseal_manifest": 1, "operators": [;]})", "expected a value");
+  check_refused(R"({"opseal_manifest": 1, "operators": [)",
+                "the document ends where a value is expected");
+}
+
+TEST_CASE("problems in front of a broken end are told too") {
+  const Facts facts = read_text(R"({"opseal_manifest": 1, "operatorz": [], "system": "engine")");
+  REQUIRE(facts.problems.size() == 2);
+  CHECK(facts.problems[0].message ==
+        "unknown key `operatorz` in the manifest; did you mean `operators`?");
+  CHECK(facts.problems[1].where.offset == facts.files[0].bytes.size());
+}
+
+TEST_CASE("maps hold no maps, as the reader takes for granted") {
+  for_each_named_form(
+      manifest_form,
+      [](const Form& form, void*) {
+        for (const Field& field : form.fields) {
+          const Form* value = field.form->map_value;
+          while (value != nullptr && value->item != nullptr) value = value->item;
+          if (value == nullptr) continue;
+          INFO("key " << std::string(to_text(field.key)));
+          CHECK(value->map_value == nullptr);
+          CHECK(value->fields.empty());
+        }
+      },
+      nullptr);
+}
+
+}  // namespace opseal::test
