@@ -47,53 +47,47 @@ struct Paint {
   }
 };
 
-// Why rules had nothing to say, in one line: a rule that looked at nothing did not pass.
+// Why rules had nothing to say, in one line: a rule that looked at nothing did not pass. Few rules
+// are named with their reasons:
 //
-//   skipped 12 rules: 6 need `caches`, 1 needs `etp` (etp-y-index), which no input says; 5 found
-//   nothing to look at
+//   skipped 1 rule: jvp-arity (no input says `jvp`)
 //
-// Ids stand where they are few; all of them are in the JSON report.
+// and many are counted by reason; the JSON report names each:
+//
+//   skipped 12 rules: 7 need what no input says (`caches` 6, `etp`), 5 found nothing to look at
 std::string skipped_text(const std::vector<RuleRun>& runs) {
   constexpr std::size_t few = 2;
-  struct Group {
-    Key missing;
-    std::vector<std::string> rules;
-  };
-  std::vector<Group> groups;
-  std::vector<std::string> idle;
-  std::uint64_t skipped = 0;
+  std::vector<std::string> named;
+  std::vector<std::pair<Key, std::uint64_t>> needs;
+  std::uint64_t in_need = 0;
   for (const RuleRun& run : runs) {
     if (!run.skipped) continue;
-    ++skipped;
-    if (run.missing == Key::none) {
-      idle.emplace_back(run.rule->id);
-      continue;
-    }
-    auto group = std::find_if(groups.begin(), groups.end(), [&run](const Group& candidate) {
-      return candidate.missing == run.missing;
-    });
-    if (group == groups.end()) group = groups.insert(groups.end(), {run.missing, {}});
-    group->rules.emplace_back(run.rule->id);
+    named.push_back(std::string(run.rule->id) + " (" + run.reason + ')');
+    if (run.missing == Key::none) continue;
+    ++in_need;
+    auto need = std::find_if(needs.begin(), needs.end(),
+                             [&run](const auto& known) { return known.first == run.missing; });
+    if (need == needs.end()) need = needs.insert(needs.end(), {run.missing, 0});
+    ++need->second;
   }
-  if (skipped == 0) return {};
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const Group& a, const Group& b) { return a.rules.size() > b.rules.size(); });
-  const auto ids = [](const std::vector<std::string>& rules) {
-    return rules.size() <= few ? " (" + join(rules, ", ") + ")" : std::string();
-  };
+  if (named.empty()) return {};
+  const std::string head = "skipped " + plural(named.size(), "rule") + ": ";
+  if (named.size() <= few) return head + join(named, ", ") + '\n';
+  std::stable_sort(needs.begin(), needs.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> keys;
+  for (const auto& [key, count] : needs) {
+    keys.push_back(quote(to_text(key)) + (count > 1 ? ' ' + std::to_string(count) : ""));
+  }
   std::vector<std::string> parts;
-  for (const Group& group : groups) {
-    parts.push_back(std::to_string(group.rules.size()) +
-                    (group.rules.size() == 1 ? " needs " : " need ") +
-                    quote(to_text(group.missing)) + ids(group.rules));
+  if (in_need > 0) {
+    parts.push_back(std::to_string(in_need) + (in_need == 1 ? " needs" : " need") +
+                    " what no input says (" + join(keys, ", ") + ')');
   }
-  std::string text = "skipped " + plural(skipped, "rule") + ": " + join(parts, ", ");
-  if (!groups.empty()) text += ", which no input says";
-  if (!groups.empty() && !idle.empty()) text += "; ";
-  if (!idle.empty()) {
-    text += std::to_string(idle.size()) + " found nothing to look at" + ids(idle);
+  if (in_need < named.size()) {
+    parts.push_back(std::to_string(named.size() - in_need) + " found nothing to look at");
   }
-  return text + '\n';
+  return head + join(parts, ", ") + '\n';
 }
 
 class TextReport {
