@@ -67,7 +67,11 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   try {
     const opseal::Parsed parsed = opseal::parse_command_line(argc, argv);
-    return parsed.options ? opseal::run(*parsed.options) : parsed.exit_code;
+    const int code = parsed.options ? opseal::run(*parsed.options) : parsed.exit_code;
+    // A report that nobody can read must not look like a clean run.
+    std::cout.flush();
+    if (!std::cout) throw opseal::UsageError("can't write to standard output");
+    return code;
   } catch (const opseal::UsageError& error) {
     std::cerr << "opseal: " << error.what() << '\n';
     return opseal::exit_code::usage;
