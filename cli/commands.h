@@ -1,6 +1,9 @@
 #pragma once
 
+#include <iosfwd>
+
 #include "cli/options.h"
+#include "opseal/facts.h"
 
 namespace opseal {
 
@@ -11,5 +14,8 @@ int explain(const Options& options);
 int list_rules(const Options& options);
 int print_schema(const Options& options);
 int export_registry(const Options& options);
+
+// What `dump` writes of one document.
+void write_dump(const Facts& facts, const Document& document, std::ostream& out);
 
 }  // namespace opseal

@@ -168,6 +168,8 @@ class ConfigReader {
 
 }  // namespace
 
+std::span<const std::string_view> config_key_names() { return config_keys; }
+
 std::string find_config(const std::string& directory) {
   for (fs::path folder = directory; !folder.empty(); folder = folder.parent_path()) {
     const fs::path candidate = folder / "opseal.toml";

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "opseal/facts.h"
@@ -41,6 +43,9 @@ struct Config {
 
 // The nearest `opseal.toml` in `directory` or above it; empty when there is none.
 std::string find_config(const std::string& directory);
+
+// The keys that may stand at the top of one.
+std::span<const std::string_view> config_key_names();
 
 // Throws UsageError, with file, line and column, for what is no TOML, for unknown keys (with the
 // nearest known one) and for values of the wrong type.

@@ -86,6 +86,8 @@ void PlaceNames::descend(const Location& where, Step step) {
       facts_.documents.begin(), facts_.documents.end(), where.file,
       [](const Document& candidate, std::uint32_t file) { return candidate.file < file; });
   if (document == facts_.documents.end() || document->file != where.file) return;
+  // Settings are TOML or a command line: a JSON pointer into them leads nowhere.
+  if (document->settings) return;
   std::uint32_t node = document->first;
   Child child;
   while (facts_.nodes[node].is_container() && facts_.nodes[node].offset() != where.offset) {

@@ -1,15 +1,18 @@
 // For people. One finding:
 //
-//   ops.json:2:54: error: 4 JVP rules for 3 inputs [jvp-arity]
-//     |  "jvp": {"kind": "per_input", "rules": [null, null, null, null]}
-//     |                                         ^~~~~~~~~~~~~~~~~~~~~~~~
-//     about: brainevent::binary_fcnmm
-//   ops.json:2:38: inputs counted here
-//     |  ...
+//   ops.json:2:54: error: brainevent::binary_fcnmm: 4 JVP rules for 3 inputs [jvp-arity]
+//     | "jvp": {"kind": "per_input", "rules": [null, null, null, null]}
+//     |                                       ^~~~~~~~~~~~~~~~~~~~~~~~ rules counted here
+//     ops.json:2:38: inputs counted here
+//     | ...
 //     fix: remove the surplus rule
+//
+// Silenced findings are counted in the last lines and not shown.
 
+#include <algorithm>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "cli/places.h"
 #include "cli/reports.h"
@@ -44,6 +47,55 @@ struct Paint {
   }
 };
 
+// Why rules had nothing to say, in one line: a rule that looked at nothing did not pass.
+//
+//   skipped 12 rules: 6 need `caches`, 1 needs `etp` (etp-y-index), which no input says; 5 found
+//   nothing to look at
+//
+// Ids stand where they are few; all of them are in the JSON report.
+std::string skipped_text(const std::vector<RuleRun>& runs) {
+  constexpr std::size_t few = 2;
+  struct Group {
+    Key missing;
+    std::vector<std::string> rules;
+  };
+  std::vector<Group> groups;
+  std::vector<std::string> idle;
+  std::uint64_t skipped = 0;
+  for (const RuleRun& run : runs) {
+    if (!run.skipped) continue;
+    ++skipped;
+    if (run.missing == Key::none) {
+      idle.emplace_back(run.rule->id);
+      continue;
+    }
+    auto group = std::find_if(groups.begin(), groups.end(), [&run](const Group& candidate) {
+      return candidate.missing == run.missing;
+    });
+    if (group == groups.end()) group = groups.insert(groups.end(), {run.missing, {}});
+    group->rules.emplace_back(run.rule->id);
+  }
+  if (skipped == 0) return {};
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const Group& a, const Group& b) { return a.rules.size() > b.rules.size(); });
+  const auto ids = [](const std::vector<std::string>& rules) {
+    return rules.size() <= few ? " (" + join(rules, ", ") + ")" : std::string();
+  };
+  std::vector<std::string> parts;
+  for (const Group& group : groups) {
+    parts.push_back(std::to_string(group.rules.size()) +
+                    (group.rules.size() == 1 ? " needs " : " need ") +
+                    quote(to_text(group.missing)) + ids(group.rules));
+  }
+  std::string text = "skipped " + plural(skipped, "rule") + ": " + join(parts, ", ");
+  if (!groups.empty()) text += ", which no input says";
+  if (!groups.empty() && !idle.empty()) text += "; ";
+  if (!idle.empty()) {
+    text += std::to_string(idle.size()) + " found nothing to look at" + ids(idle);
+  }
+  return text + '\n';
+}
+
 class TextReport {
  public:
   TextReport(const Audit& audit, const ReportStyle& style, std::ostream& out)
@@ -53,14 +105,20 @@ class TextReport {
     for (const Finding& finding : audit_.findings) {
       if (finding.silenced_by.empty()) write_finding(finding);
     }
-    for (const Problem& problem : audit_.facts.problems) write_problem(problem);
+    write_problems();
     write_summary();
+  }
+
+  void write_problems() {
+    for (const Problem& problem : audit_.facts.problems) write_problem(problem);
   }
 
  private:
   std::string place_text(const Location& where) {
     if (!where.known()) return "opseal";
     std::string text = escape(audit_.facts.files[where.file].path);
+    // It is about the whole file: the first line is no more to blame than the last.
+    if (where.length == 0 && where.offset == 0) return text;
     const Position position = places_.position(where);
     if (position.line != 0) {
       text += ':' + std::to_string(position.line) + ':' + std::to_string(position.column);
@@ -68,64 +126,67 @@ class TextReport {
     return text;
   }
 
-  void write_excerpt(const Location& where) {
-    if (where.length == 0) return;
+  // The line around a place, marked, with a label behind the mark. False when there is no such
+  // line to show.
+  bool write_excerpt(const Location& where, const std::string& label) {
+    if (where.length == 0) return false;
     const Places::Excerpt excerpt = places_.excerpt(where, excerpt_width);
-    if (excerpt.text.empty()) return;
+    if (excerpt.text.empty()) return false;
     out_ << "  | " << excerpt.text << '\n';
     out_ << "  | " << std::string(excerpt.caret, ' ')
-         << paint_.mark('^' + std::string(excerpt.carets - 1, '~')) << '\n';
+         << paint_.mark('^' + std::string(excerpt.carets - 1, '~'));
+    if (!label.empty()) out_ << ' ' << paint_.mark(label);
+    out_ << '\n';
+    return true;
   }
 
   void write_finding(const Finding& finding) {
     out_ << paint_.bold(place_text(finding.evidence.where)) << ": "
          << paint_.severity(finding.severity) << ": " << escape(finding.subject) << ": "
-         << escape(finding.message) << ' '
-         << paint_.faint('[' + std::string(finding.rule->id) + ']') << '\n';
-    write_evidence(finding.evidence, false);
-    for (const Evidence& other : finding.related) write_evidence(other, true);
-    out_ << "  fix: " << escape(finding.fix.empty() ? finding.rule->fix : finding.fix) << "\n\n";
-  }
-
-  void write_evidence(const Evidence& evidence, bool with_place) {
-    if (with_place)
-      out_ << "  " << place_text(evidence.where) << ": " << escape(evidence.label) << '\n';
-    write_excerpt(evidence.where);
-    if (!with_place && !evidence.label.empty()) out_ << "  " << escape(evidence.label) << '\n';
+         << finding.message << ' ' << paint_.faint('[' + std::string(finding.rule->id) + ']')
+         << '\n';
+    const Evidence& evidence = finding.evidence;
+    if (!write_excerpt(evidence.where, evidence.label) && !evidence.label.empty()) {
+      out_ << "  " << evidence.label << '\n';
+    }
+    for (const Evidence& other : finding.related) {
+      out_ << "  " << place_text(other.where) << ": " << other.label << '\n';
+      write_excerpt(other.where, {});
+    }
+    out_ << "  fix: " << (finding.fix.empty() ? finding.rule->fix : finding.fix) << "\n\n";
   }
 
   void write_problem(const Problem& problem) {
     const bool remark = problem.severity == Severity::note;
     out_ << paint_.bold(place_text(problem.where)) << ": " << paint_.severity(problem.severity)
-         << (remark ? ": " : ": not read: ") << escape(problem.message) << '\n';
-    write_excerpt(problem.where);
+         << (remark ? ": " : ": not read: ") << problem.message << '\n';
+    write_excerpt(problem.where, {});
     if (problem.related.known())
       out_ << "  " << place_text(problem.related) << ": the first one is here\n";
     out_ << '\n';
   }
 
-  // One line on what was checked, one on what was not.
   void write_summary() {
-    std::uint64_t ran = 0;
-    std::vector<std::string> skipped;
-    for (const RuleRun& run : audit_.runs) {
-      if (run.skipped) {
-        skipped.emplace_back(run.rule->id);
-      } else {
-        ++ran;
-      }
-    }
+    const auto ran = std::count_if(audit_.runs.begin(), audit_.runs.end(),
+                                   [](const RuleRun& run) { return !run.skipped; });
     out_ << "checked " << plural(audit_.inputs, "input") << " ("
-         << plural(audit_.operators, "operator") << ") with " << plural(ran, "rule") << ": "
+         << plural(audit_.operators, "operator") << ") with "
+         << plural(static_cast<std::uint64_t>(ran), "rule") << ": "
          << plural(audit_.counts.errors, "error") << ", "
          << plural(audit_.counts.warnings, "warning") << ", "
          << plural(audit_.counts.notes, "note");
-    if (audit_.suppressed + audit_.baselined > 0) {
-      out_ << ", " << audit_.suppressed + audit_.baselined << " silenced";
-    }
-    if (!audit_.facts.problems.empty())
-      out_ << ", " << plural(audit_.facts.problems.size(), "problem");
+    if (audit_.suppressed > 0) out_ << ", " << audit_.suppressed << " suppressed";
+    if (audit_.baselined > 0) out_ << ", " << audit_.baselined << " in the baseline";
+    const auto problems =
+        std::count_if(audit_.facts.problems.begin(), audit_.facts.problems.end(),
+                      [](const Problem& problem) { return problem.severity != Severity::note; });
+    if (problems > 0) out_ << ", " << plural(static_cast<std::uint64_t>(problems), "problem");
     out_ << '\n';
+    out_ << skipped_text(audit_.runs);
+    if (audit_.other_files > 0) {
+      out_ << "not looked at: " << plural(audit_.other_files, "file")
+           << " of no kind that opseal reads\n";
+    }
   }
 
   const Audit& audit_;
@@ -138,6 +199,10 @@ class TextReport {
 
 void write_text(const Audit& audit, const ReportStyle& style, std::ostream& out) {
   TextReport(audit, style, out).write();
+}
+
+void write_problems(const Audit& audit, const ReportStyle& style, std::ostream& out) {
+  TextReport(audit, style, out).write_problems();
 }
 
 }  // namespace opseal

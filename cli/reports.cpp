@@ -9,6 +9,9 @@ namespace {
 
 constexpr Report reports[] = {
     {"text", "for people: place, excerpt, both sites, advice", write_text},
+    {"json", "everything, as one document (`opseal schema report`)", write_json},
+    {"jsonl", "each finding as one line of JSON", write_jsonl},
+    {"sarif", "SARIF 2.1.0, for code scanning", write_sarif},
 };
 
 }  // namespace

@@ -30,4 +30,7 @@ void write_json(const Audit& audit, const ReportStyle& style, std::ostream& out)
 void write_jsonl(const Audit& audit, const ReportStyle& style, std::ostream& out);
 void write_sarif(const Audit& audit, const ReportStyle& style, std::ostream& out);
 
+// The part of the text report that tells what could not be read.
+void write_problems(const Audit& audit, const ReportStyle& style, std::ostream& out);
+
 }  // namespace opseal

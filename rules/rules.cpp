@@ -23,14 +23,12 @@ constexpr const Rule* rule_table[] = {
 #undef OPSEAL_RULE
 };
 
-// What is missing, or empty.
-std::string unmet_need(const Rule& rule, const Facts& facts) {
+// The first need that no input says, or `Key::none`.
+Key unmet_need(const Rule& rule, const Facts& facts) {
   for (const Key key : rule.needs) {
-    if (key != Key::none && !facts.said[static_cast<std::size_t>(key)]) {
-      return "no input says " + quote(to_text(key));
-    }
+    if (key != Key::none && !facts.said[static_cast<std::size_t>(key)]) return key;
   }
-  return {};
+  return Key::none;
 }
 
 }  // namespace
@@ -58,7 +56,8 @@ Finding& Sink::add(std::string subject, std::string message, Evidence evidence) 
 RuleRun run_rule(const Rule& rule, const Facts& facts, std::vector<Finding>& findings) {
   RuleRun run;
   run.rule = &rule;
-  run.reason = unmet_need(rule, facts);
+  run.missing = unmet_need(rule, facts);
+  if (run.missing != Key::none) run.reason = "no input says " + quote(to_text(run.missing));
   Sink sink(rule);
   if (run.reason.empty()) {
     rule.check(facts, sink);

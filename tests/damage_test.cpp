@@ -35,13 +35,6 @@ std::vector<std::size_t> places_to_damage(std::size_t size) {
   return places;
 }
 
-Audit audit_text(std::string_view bytes) {
-  Audit audit;
-  audit.facts = read_text(bytes);
-  audit.runs = run_rules(all_rules(), audit.facts, 1, audit.findings);
-  return audit;
-}
-
 // What must hold of any bytes; empty, or what doesn't.
 std::string broken_promise(std::string_view bytes, const Audit& audit) {
   const auto inside = [&](const Location& where) {

@@ -6,10 +6,12 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <sstream>
 
 #include "analyzers/analyzers.h"
 #include "cli/reports.h"
+#include "rules/rules.h"
 
 namespace fs = std::filesystem;
 
@@ -75,6 +77,24 @@ Counts count_findings(const Audit& audit) {
 std::string text_report(const Audit& audit) {
   std::ostringstream out;
   write_text(audit, {}, out);
+  return out.str();
+}
+
+Audit audit_text(std::string_view manifest, const std::vector<const Rule*>& rules) {
+  Audit audit;
+  audit.facts = read_text(manifest);
+  audit.inputs = 1;
+  audit.runs = run_rules(rules.empty() ? all_rules() : std::span<const Rule* const>(rules),
+                         audit.facts, 1, audit.findings);
+  for (Finding& finding : audit.findings) {
+    finding.fingerprint = "opseal1:00000000000000000000000000000000";
+  }
+  return audit;
+}
+
+std::string report(const Audit& audit, std::string_view format) {
+  std::ostringstream out;
+  find_report(format)->write(audit, {}, out);
   return out.str();
 }
 

@@ -37,4 +37,10 @@ Counts count_findings(const Audit& audit);
 
 std::string text_report(const Audit& audit);
 
+// What the given rules, or all, say about a manifest given as text; nothing is settled or counted.
+Audit audit_text(std::string_view manifest, const std::vector<const Rule*>& rules = {});
+
+// An audit in one of the formats.
+std::string report(const Audit& audit, std::string_view format);
+
 }  // namespace opseal::test

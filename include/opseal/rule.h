@@ -78,6 +78,8 @@ struct RuleRun {
   bool skipped = false;
   // Why it was skipped; empty otherwise.
   std::string reason;
+  // The first of its needs that no input says, where that is why.
+  Key missing = Key::none;
 };
 
 }  // namespace opseal

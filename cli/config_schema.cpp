@@ -1,0 +1,83 @@
+// The schema of `opseal.toml`, for editors that hold a TOML file against a JSON Schema.
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "cli/schemas.h"
+
+namespace opseal {
+namespace {
+
+using nlohmann::ordered_json;
+
+enum class Shape { texts, profile, fail_on, severities, silences };
+
+struct ConfigKey {
+  std::string_view name;
+  Shape shape;
+  std::string_view meaning;
+};
+
+// Needs: what cli/config.cpp reads; a test holds the two together.
+constexpr ConfigKey config_keys[] = {
+    {"profile", Shape::profile, "how many rules run where `select` says nothing"},
+    {"select", Shape::texts, "ids or globs of the rules that run, whatever their profile"},
+    {"ignore", Shape::texts, "ids or globs of rules that don't run"},
+    {"severity", Shape::severities, "rule id or glob = severity"},
+    {"fail-on", Shape::fail_on, "lowest severity that makes the exit code 1"},
+    {"exclude", Shape::texts, "globs of paths that are not read"},
+    {"platforms", Shape::texts, "platforms that every operator must serve"},
+    {"architectures", Shape::texts, "GPU architectures of the fleet, such as `sm_80`"},
+    {"silence", Shape::silences, "findings that are known and accepted"},
+};
+
+ordered_json words(std::initializer_list<const char*> list) {
+  return {{"enum", ordered_json(std::vector<std::string>(list.begin(), list.end()))}};
+}
+
+ordered_json text(std::string_view meaning) {
+  return {{"type", "string"}, {"minLength", 1}, {"description", meaning}};
+}
+
+ordered_json shape_schema(Shape shape) {
+  switch (shape) {
+    case Shape::texts:
+      return {{"type", "array"}, {"items", {{"type", "string"}}}};
+    case Shape::profile:
+      return words({"default", "strict", "audit"});
+    case Shape::fail_on:
+      return words({"error", "warning", "note", "never"});
+    case Shape::severities:
+      return {{"type", "object"}, {"additionalProperties", words({"error", "warning", "note"})}};
+    case Shape::silences:
+      return {{"type", "array"},
+              {"items",
+               {{"type", "object"},
+                {"properties",
+                 {{"rule", text("rule id or glob")},
+                  {"subject", text("subject or glob; every subject when it is left out")},
+                  {"reason", text("why it is accepted")}}},
+                {"required", ordered_json::array({"rule", "reason"})},
+                {"additionalProperties", false}}}};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string config_schema() {
+  ordered_json properties = ordered_json::object();
+  for (const ConfigKey& key : config_keys) {
+    ordered_json property = shape_schema(key.shape);
+    property["description"] = key.meaning;
+    properties[std::string(key.name)] = std::move(property);
+  }
+  const ordered_json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                               {"title", "opseal.toml"},
+                               {"type", "object"},
+                               {"properties", std::move(properties)},
+                               {"additionalProperties", false}};
+  return schema.dump(2) + '\n';
+}
+
+}  // namespace opseal

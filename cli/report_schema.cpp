@@ -1,0 +1,142 @@
+#include "cli/schemas.h"
+
+namespace opseal {
+
+// Closed, unlike what readers of a report should do: a key that nobody described is a defect of the
+// writer, and the tests hold the writer against this.
+std::string report_schema() {
+  return R"({
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "title": "opseal report, version 1",
+  "description": "The whole of `-o json`; each line of `-o jsonl` is a `#/$defs/Finding`. Later releases add keys, and never rename one or change its meaning.",
+  "type": "object",
+  "properties": {
+    "opseal_report": {"const": 1, "description": "version of the format"},
+    "tool": {
+      "type": "object",
+      "properties": {"name": {"const": "opseal"}, "version": {"type": "string"}},
+      "required": ["name", "version"],
+      "additionalProperties": false
+    },
+    "run": {
+      "type": "object",
+      "properties": {
+        "command": {"const": "check"},
+        "arguments": {"type": "array", "items": {"type": "string"}, "description": "as given, without the command"},
+        "exit_code": {"enum": [0, 1, 3, 4]},
+        "complete": {"type": "boolean", "description": "everything that was given could be read, and under --strict every rule had something to look at"}
+      },
+      "required": ["command", "arguments", "exit_code", "complete"],
+      "additionalProperties": false
+    },
+    "summary": {
+      "type": "object",
+      "properties": {
+        "inputs": {"$ref": "#/$defs/Count"},
+        "operators": {"$ref": "#/$defs/Count"},
+        "error": {"$ref": "#/$defs/Count", "description": "findings that nothing silences"},
+        "warning": {"$ref": "#/$defs/Count"},
+        "note": {"$ref": "#/$defs/Count"},
+        "suppressed": {"$ref": "#/$defs/Count", "description": "silenced by a comment or the configuration"},
+        "baselined": {"$ref": "#/$defs/Count", "description": "silenced by the baseline"},
+        "other_files": {"$ref": "#/$defs/Count", "description": "files under given directories of no kind that opseal reads"}
+      },
+      "required": ["inputs", "operators", "error", "warning", "note", "suppressed", "baselined", "other_files"],
+      "additionalProperties": false
+    },
+    "findings": {"type": "array", "items": {"$ref": "#/$defs/Finding"}},
+    "problems": {"type": "array", "items": {"$ref": "#/$defs/Problem"}},
+    "rules": {"type": "array", "items": {"$ref": "#/$defs/RuleRun"}},
+    "probes": {"type": "array", "maxItems": 0, "description": "live probes; this version has none"}
+  },
+  "required": ["opseal_report", "tool", "run", "summary", "findings", "problems", "rules", "probes"],
+  "additionalProperties": false,
+  "$defs": {
+    "Count": {"type": "integer", "minimum": 0},
+    "Position": {"type": "integer", "minimum": 1},
+    "Severity": {"enum": ["error", "warning", "note"]},
+    "Location": {
+      "type": "object",
+      "description": "Empty: about the run, no file. Only `path`: about a whole file. Without lines: a binary, or a file that changed since it was read.",
+      "properties": {
+        "path": {"type": "string", "description": "relative to the root of the run, with `/`; `-` is standard input; absolute outside the root"},
+        "line": {"$ref": "#/$defs/Position"},
+        "column": {"$ref": "#/$defs/Position", "description": "in Unicode code points"},
+        "end_line": {"$ref": "#/$defs/Position"},
+        "end_column": {"$ref": "#/$defs/Position", "description": "just behind the last code point"},
+        "offset": {"$ref": "#/$defs/Count", "description": "bytes from the start of the file"},
+        "length": {"$ref": "#/$defs/Count", "description": "bytes"},
+        "logical": {"type": "string", "format": "json-pointer", "description": "of the innermost value that covers the place; left out for the whole document"}
+      },
+      "dependentRequired": {
+        "line": ["path", "column", "end_line", "end_column", "offset"],
+        "column": ["line"], "end_line": ["line"], "end_column": ["line"],
+        "offset": ["path", "length"], "length": ["offset"], "logical": ["offset"]
+      },
+      "additionalProperties": false
+    },
+    "Labelled": {
+      "type": "object",
+      "properties": {
+        "label": {"type": "string", "description": "what the place contributes"},
+        "location": {"$ref": "#/$defs/Location"}
+      },
+      "required": ["label", "location"],
+      "additionalProperties": false
+    },
+    "Finding": {
+      "type": "object",
+      "properties": {
+        "rule": {"type": "string"},
+        "severity": {"$ref": "#/$defs/Severity"},
+        "subject": {"type": "string", "description": "what it is about: `namespace::operator`, a target, a cache"},
+        "message": {"type": "string"},
+        "location": {"$ref": "#/$defs/Location"},
+        "label": {"type": "string", "description": "what `location` contributes; may be empty"},
+        "related": {"type": "array", "items": {"$ref": "#/$defs/Labelled"}},
+        "fix": {"type": "string"},
+        "witnesses": {"type": "array", "items": {"enum": ["declared", "registered", "shipped", "observed"]}, "description": "who was heard: what was written down, handed to a framework, is in a built file, ran"},
+        "tier": {"enum": ["manifest", "lexed", "typed", "bytes", "trace", "probe"], "description": "which kind of reading it rests on"},
+        "confirmed": {"type": ["boolean", "null"], "description": "by a probe; null: nobody tried"},
+        "fingerprint": {"type": "string", "pattern": "^opseal1:[0-9a-f]{32}$", "description": "survives edits elsewhere in the file"},
+        "silenced": {
+          "type": "object",
+          "description": "the finding counts for nothing else",
+          "properties": {"by": {"enum": ["comment", "config", "baseline"]}, "reason": {"type": "string"}},
+          "required": ["by", "reason"],
+          "additionalProperties": false
+        }
+      },
+      "required": ["rule", "severity", "subject", "message", "location", "label", "related", "fix", "witnesses", "tier", "confirmed", "fingerprint"],
+      "additionalProperties": false
+    },
+    "Problem": {
+      "type": "object",
+      "description": "What could not be read; a note: a remark on the run.",
+      "properties": {
+        "severity": {"$ref": "#/$defs/Severity", "description": "an error makes the run incomplete"},
+        "message": {"type": "string"},
+        "location": {"$ref": "#/$defs/Location"},
+        "related": {"type": "array", "items": {"$ref": "#/$defs/Labelled"}}
+      },
+      "required": ["severity", "message", "location", "related"],
+      "additionalProperties": false
+    },
+    "RuleRun": {
+      "type": "object",
+      "properties": {
+        "rule": {"type": "string"},
+        "state": {"enum": ["ran", "skipped"]},
+        "inspected": {"$ref": "#/$defs/Count", "description": "items that had everything the rule needs"},
+        "findings": {"$ref": "#/$defs/Count", "description": "silenced ones included"},
+        "reason": {"type": ["string", "null"], "description": "why it was skipped"}
+      },
+      "required": ["rule", "state", "inspected", "findings", "reason"],
+      "additionalProperties": false
+    }
+  }
+}
+)";
+}
+
+}  // namespace opseal

@@ -1,0 +1,69 @@
+#include "opseal/registration.h"
+#include "opseal/rule.h"
+#include "opseal/text.h"
+#include "rules/odd_one_out.h"
+
+namespace opseal {
+namespace {
+
+// The fact that says that the operator is meant to be batched, or not said.
+Fact batching_promise(const Fact& op) {
+  for (const Fact kernel : op[Key::kernels].items()) {
+    const Fact method = kernel[Key::launch][Key::vmap_method];
+    if (is_active_kernel(kernel) && method.is_text() && !method.is("none")) return method;
+  }
+  for (const Fact tag : op[Key::tags].items()) {
+    if (tag.is("vmap") || tag.is("vmapped") || tag.is("batchable")) return tag;
+  }
+  return {};
+}
+
+void check(const Facts& facts, Sink& sink) {
+  OddOneOut peers;
+  for_each_operator(facts, [&](const Fact& manifest, const Fact& op) {
+    const Fact batching = op[Key::batching];
+    if (!batching.said()) return;
+    const Fact promise = batching_promise(op);
+    if (!promise.said()) {
+      peers.count(manifest, op, batching.present());
+      return;
+    }
+    sink.inspected();
+    if (batching) return;
+    Finding& finding = sink.add(
+        subject_of(manifest, op),
+        "no batching rule for an operator that is to be batched (" + quote(promise.text()) + ")",
+        evidence(batching, "said to be absent here"));
+    finding.related.push_back(evidence(promise, "batching expected here" + site_of(op)));
+  });
+  sink.inspected(peers.judged_keeping());
+  peers.for_each_lacking([&sink](const OddOneOut::Lacking& lacking) {
+    sink.inspected();
+    if (!lacking.is_odd()) return;
+    sink.add(subject_of(lacking.manifest, lacking.op),
+             "no batching rule, where " + std::to_string(lacking.keeping) + " of " +
+                 plural(lacking.peers, "operator") +
+                 " of the same namespace and platforms have one",
+             evidence(lacking.op[Key::batching], "said to be absent here" + site_of(lacking.op)));
+  });
+}
+
+}  // namespace
+
+extern constinit const Rule batch_missing{
+    .id = "batch-missing",
+    .title = "operator that is to be batched has no batching rule",
+    .rationale =
+        "`vmap` rewrites each operator by its batching rule. This one has none although its kernel "
+        "says how it is to be batched, or although nearly all of its neighbours have a rule: the "
+        "first user who maps over it, often through a library that does so inside, gets an error.",
+    .example =
+        R"({"name": "scan", "batching": null, "kernels": [{"platform": "gpu", "launch": {"vmap_method": "sequential"}}]})",
+    .fix = "register a batching rule; one that loops over the batch is right for every operator",
+    .severity = Severity::warning,
+    .inspects = "operator whose batching rule is said, and that is to be batched or has peers",
+    .needs = {Key::operators, Key::batching},
+    .check = check,
+};
+
+}  // namespace opseal
