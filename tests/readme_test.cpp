@@ -28,7 +28,7 @@ std::string run_opseal(const std::string& arguments) {
 }
 
 std::string block_for(const std::string& arguments) {
-  const std::string output = run_opseal(arguments);
+  std::string output = run_opseal(arguments);
   if (arguments.find("--markdown") != arguments.npos) return output;
   return "```\n$ opseal " + arguments + "\n" + output + "```\n";
 }
