@@ -148,7 +148,7 @@ bool JsonReader::extend(const char*& from) {
   next_ = buffer_.get() + next_at;
   if (pinned_ != nullptr) pinned_ = buffer_.get();
   if (base_ + filled > Node::max_offset) {
-    fail(Node::max_offset, 0, "the file is larger than a terabyte");
+    fail(Node::max_offset, 0, "the file is larger than 16 GiB");
   }
   if (!source_.error().empty()) fail(base_ + filled, 0, "can't be read: " + source_.error());
   return filled > kept;
