@@ -96,7 +96,7 @@ JsonReader::JsonReader(ByteSource& source, std::uint32_t file, std::vector<Probl
 
 void JsonReader::problem(std::uint64_t offset, std::uint64_t length, std::string message,
                          Location related) {
-  const std::uint64_t shown = std::min<std::uint64_t>(length, Node::max_length);
+  const std::uint64_t shown = std::min<std::uint64_t>(length, Location::max_length);
   problems_.push_back({Location{file_, static_cast<std::uint32_t>(shown), offset},
                        std::move(message), related, Severity::error});
 }
