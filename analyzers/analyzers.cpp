@@ -54,7 +54,7 @@ Facts load_file(const Analyzer& analyzer, InputFile input) {
     damaged.files = std::move(facts.files);
     damaged.problems = std::move(facts.problems);
     const auto length =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(error.length, Node::max_length));
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(error.length, Location::max_length));
     damaged.problems.push_back(
         {Location{0, length, error.offset}, error.what(), {}, Severity::error});
     return damaged;

@@ -96,7 +96,7 @@ JsonReader::JsonReader(ByteSource& source, std::uint32_t file, std::vector<Probl
 
 void JsonReader::problem(std::uint64_t offset, std::uint64_t length, std::string message,
                          Location related) {
-  const std::uint64_t shown = std::min<std::uint64_t>(length, Node::max_length);
+  const std::uint64_t shown = std::min<std::uint64_t>(length, Location::max_length);
   problems_.push_back({Location{file_, static_cast<std::uint32_t>(shown), offset},
                        std::move(message), related, Severity::error});
 }
@@ -148,7 +148,7 @@ bool JsonReader::extend(const char*& from) {
   next_ = buffer_.get() + next_at;
   if (pinned_ != nullptr) pinned_ = buffer_.get();
   if (base_ + filled > Node::max_offset) {
-    fail(Node::max_offset, 0, "the file is larger than a terabyte");
+    fail(Node::max_offset, 0, "the file is larger than 16 GiB");
   }
   if (!source_.error().empty()) fail(base_ + filled, 0, "can't be read: " + source_.error());
   return filled > kept;

@@ -1,6 +1,7 @@
 #include "opseal/names.h"
 
 #include <cstring>
+#include <memory>
 
 #include "opseal/digest.h"
 
@@ -12,66 +13,73 @@ constexpr std::size_t first_slots = 1024;
 
 }  // namespace
 
-Names::Names() : slots_(first_slots, missing) { intern({}); }
+Names::Names() : slots_(first_slots), tags_(first_slots) { intern({}); }
 
-std::size_t Names::slot_of(std::string_view text, std::uint32_t hash) const {
+Names::Found Names::search(std::string_view text) const {
+  const std::uint64_t hash = hash_text(text);
   const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = hash & mask;
-  while (slots_[slot] != missing) {
-    const Entry& entry = entries_[slots_[slot]];
-    if (entry.hash == hash && std::string_view(entry.bytes, entry.length) == text) break;
-    slot = (slot + 1) & mask;
+  Found found;
+  found.tag = static_cast<Tag>(hash >> 57 | 0x80);
+  found.slot = hash & mask;
+  while (tags_[found.slot] != 0) {
+    if (tags_[found.slot] == found.tag && this->text(slots_[found.slot]) == text) {
+      found.there = true;
+      break;
+    }
+    found.slot = (found.slot + 1) & mask;
   }
-  return slot;
+  return found;
 }
 
 Name Names::intern(std::string_view text) {
-  const auto hash = static_cast<std::uint32_t>(hash_text(text));
-  std::size_t slot = slot_of(text, hash);
-  if (slots_[slot] != missing) return slots_[slot];
+  Found found = search(text);
+  if (found.there) return slots_[found.slot];
   if ((entries_.size() + 1) * 4 > slots_.size() * 3) {
     grow();
-    slot = slot_of(text, hash);
+    found = search(text);
   }
   const auto name = static_cast<Name>(entries_.size());
-  entries_.push_back({store(text), static_cast<std::uint32_t>(text.size()), hash});
-  slots_[slot] = name;
+  entries_.push_back(store(text));
+  slots_[found.slot] = name;
+  tags_[found.slot] = found.tag;
   return name;
 }
 
 Name Names::find(std::string_view text) const {
-  return slots_[slot_of(text, static_cast<std::uint32_t>(hash_text(text)))];
+  const Found found = search(text);
+  return found.there ? slots_[found.slot] : missing;
 }
 
 const char* Names::store(std::string_view text) {
-  if (text.empty()) return "";
-  if (text.size() > block_size / 4) {
+  const auto length = static_cast<std::uint32_t>(text.size());
+  const std::size_t needed = sizeof length + length;
+  char* at = nullptr;
+  if (needed > block_size / 4) {
     // A block of its own, so that the current one isn't thrown away half empty.
-    blocks_.push_back(std::make_unique<char[]>(text.size()));
-    std::memcpy(blocks_.back().get(), text.data(), text.size());
-    return blocks_.back().get();
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(needed));
+    at = blocks_.back().get();
+  } else {
+    if (needed > block_left_) {
+      blocks_.push_back(std::make_unique_for_overwrite<char[]>(block_size));
+      block_next_ = blocks_.back().get();
+      block_left_ = block_size;
+    }
+    at = block_next_;
+    block_next_ += needed;
+    block_left_ -= needed;
   }
-  if (text.size() > block_left_) {
-    blocks_.push_back(std::make_unique<char[]>(block_size));
-    block_next_ = blocks_.back().get();
-    block_left_ = block_size;
-  }
-  char* at = block_next_;
-  std::memcpy(at, text.data(), text.size());
-  block_next_ += text.size();
-  block_left_ -= text.size();
+  std::memcpy(at, &length, sizeof length);
+  std::memcpy(at + sizeof length, text.data(), length);
   return at;
 }
 
 void Names::grow() {
-  std::vector<Name> old(slots_.size() * 2, missing);
-  old.swap(slots_);
-  const std::size_t mask = slots_.size() - 1;
-  for (const Name name : old) {
-    if (name == missing) continue;
-    std::size_t slot = entries_[name].hash & mask;
-    while (slots_[slot] != missing) slot = (slot + 1) & mask;
-    slots_[slot] = name;
+  slots_.assign(slots_.size() * 2, 0);
+  tags_.assign(slots_.size(), 0);
+  for (std::size_t name = 0; name < entries_.size(); ++name) {
+    const Found found = search(text(static_cast<Name>(name)));
+    slots_[found.slot] = static_cast<Name>(name);
+    tags_[found.slot] = found.tag;
   }
 }
 

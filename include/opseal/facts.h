@@ -16,15 +16,14 @@ namespace opseal {
 // How facts are kept
 // ------------------
 // A registration can say some hundred things and says ten. So facts are not structs with a hundred
-// optional members but one row of nodes, 16 bytes each, in the order in which they were read: a
+// optional members but one row of nodes, 12 bytes each, in the order in which they were read: a
 // container is followed by what it holds, and knows how many nodes that is. A key that nobody said
 // has no node. The set of keys and the type under each is closed
 // (`form.h`); readers check it, so that a rule never meets a text where a number belongs.
 
 enum class NodeType : std::uint8_t {
   // Something stands here that could not be read; a problem says what. It keeps the count of a list
-  // right, and counts
-  // as not said.
+  // right, and counts as not said.
   unread,
   // `null`: said to be absent.
   null,
@@ -44,28 +43,35 @@ enum class NodeType : std::uint8_t {
   raw,
 };
 
+// Packed, since a large registry has tens of millions of them.
 struct Node {
-  // Bytes from the start of the file (40 bits: a terabyte) and length in bytes (24 bits; longer
-  // values are cut there).
-  std::uint64_t place = 0;
   std::uint32_t value = 0;
-  Key key = Key::none;
-  NodeType type = NodeType::unread;
+  // The place of its first byte, in 34 bits.
+  std::uint32_t offset_low = 0;
+  std::uint32_t offset_high : 2 = 0;
+  // Bytes; longer values are cut there.
+  std::uint32_t bytes : 17 = 0;
+  Key key : 9 = Key::none;
+  NodeType type : 4 = NodeType::unread;
 
-  static constexpr std::uint64_t max_offset = (std::uint64_t{1} << 40) - 1;
-  static constexpr std::uint64_t max_length = (std::uint64_t{1} << 24) - 1;
+  static constexpr std::uint64_t max_offset = (std::uint64_t{1} << 34) - 1;
+  static constexpr std::uint64_t max_length = (std::uint64_t{1} << 17) - 1;
 
-  std::uint64_t offset() const { return place >> 24; }
-  std::uint32_t length() const { return static_cast<std::uint32_t>(place & max_length); }
+  std::uint64_t offset() const { return std::uint64_t{offset_high} << 32 | offset_low; }
+  std::uint32_t length() const { return bytes; }
+  // Needs: offset <= max_offset.
   void set_place(std::uint64_t offset, std::uint64_t length) {
-    place = offset << 24 | (length < max_length ? length : max_length);
+    offset_low = static_cast<std::uint32_t>(offset);
+    offset_high = offset >> 32 & 3;
+    bytes = (length < max_length ? length : max_length) & max_length;
   }
   bool is_container() const {
     return type == NodeType::list || type == NodeType::object || type == NodeType::map;
   }
 };
 
-static_assert(sizeof(Node) == 16);
+static_assert(sizeof(Node) == 12);
+static_assert(static_cast<unsigned>(Key::key_count) <= 512);
 
 enum class Severity : std::uint8_t { note, warning, error };
 

@@ -15,6 +15,7 @@ struct Location {
   // Bytes from the start of the file.
   std::uint64_t offset = 0;
 
+  static constexpr std::uint32_t max_length = std::numeric_limits<std::uint32_t>::max();
   static constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
   bool known() const { return file != nowhere; }

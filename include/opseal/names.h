@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -21,27 +23,35 @@ class Names {
   // `missing` when the text was never interned.
   Name find(std::string_view text) const;
   std::string_view text(Name name) const {
-    const Entry& entry = entries_[name];
-    return {entry.bytes, entry.length};
+    const char* stored = entries_[name];
+    std::uint32_t length = 0;
+    std::memcpy(&length, stored, sizeof length);
+    return {stored + sizeof length, length};
   }
   std::size_t size() const { return entries_.size(); }
 
   static constexpr Name missing = 0xffffffff;
 
  private:
-  struct Entry {
-    const char* bytes = nullptr;
-    std::uint32_t length = 0;
-    std::uint32_t hash = 0;
+  // A slot's tag is 0 while it is free, else seven bits of its text's hash and a set one. Tags lie
+  // side by side, so that a search mostly reads one cache line of them and nothing else.
+  using Tag = unsigned char;
+  struct Found {
+    // Where the text is, or would be.
+    std::size_t slot = 0;
+    Tag tag = 0;
+    bool there = false;
   };
 
-  std::size_t slot_of(std::string_view text, std::uint32_t hash) const;
+  Found search(std::string_view text) const;
   const char* store(std::string_view text);
   void grow();
 
-  Chunked<Entry> entries_;
-  // Open addressing; a slot holds an index into `entries_`, or `missing`.
+  // Each points to a text's length, in four bytes, and the text behind it.
+  Chunked<const char*> entries_;
+  // Open addressing: the name in each slot, and its tag.
   std::vector<Name> slots_;
+  std::vector<Tag> tags_;
   std::vector<std::unique_ptr<char[]>> blocks_;
   std::size_t block_left_ = 0;
   char* block_next_ = nullptr;
