@@ -4,6 +4,12 @@
 
 namespace opseal {
 
+// JAX zips rules with inputs; what another engine does with a rule too many nobody said.
+static bool pairs_from_the_left(const Fact& manifest) {
+  const Fact system = manifest[Key::system];
+  return system.is("jax") || system.is("brainevent") || system.is("braintrace");
+}
+
 static void check(const Facts& facts, Sink& sink) {
   for_each_operator(facts, [&sink](const Fact& manifest, const Fact& op) {
     const Fact jvp = op[Key::jvp];
@@ -17,10 +23,12 @@ static void check(const Facts& facts, Sink& sink) {
                                 plural(count, "JVP rule") + " for " + to_text(*inputs, "input"),
                                 evidence(rules, "rules counted here"));
     finding.related.push_back(evidence(op[Key::inputs], "inputs counted here" + site_of(op)));
-    if (count > inputs->max) {
-      finding.fix =
-          "remove the surplus rule: rules are matched with inputs from the left, so the last " +
-          std::string(count - inputs->max == 1 ? "one is" : "ones are") + " never called";
+    if (count > inputs->max && pairs_from_the_left(manifest)) {
+      finding.fix = count - inputs->max == 1
+                        ? "remove the surplus rule: rules are paired with inputs from the left, so "
+                          "the last one is never called"
+                        : "remove the surplus rules: rules are paired with inputs from the left, "
+                          "so the last ones are never called";
     }
   });
 }
@@ -29,11 +37,10 @@ extern constinit const Rule jvp_arity{
     .id = "jvp-arity",
     .title = "number of JVP rules differs from the number of inputs",
     .rationale =
-        "Forward-mode differentiation pairs the rules of an operator with its inputs from the left "
-        "and stops at the "
-        "shorter of the two. A surplus rule is never called; with a rule too few, an input "
-        "contributes no tangent. "
-        "Nothing raises: the gradient is a plausible number, and wrong.",
+        "Forward-mode differentiation pairs the rules of an operator with its inputs. JAX does so "
+        "from the left and stops at the shorter list: a surplus rule is never called, and with a "
+        "rule too few an input contributes no tangent. Nothing raises. The gradient is a plausible "
+        "number, and wrong, or the rules stand one place off from the inputs that they are for.",
     .example =
         R"({"name": "mv", "inputs": 3, "jvp": {"kind": "per_input", "rules": [null, null, null, null]}})",
     .fix = "register exactly one rule, or an explicit null, for each input",

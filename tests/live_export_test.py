@@ -302,12 +302,22 @@ def differences(recorded, exported, place=""):
         yield "{}: {}, recorded {}".format(place, exported, recorded)
 
 
+def say_required(value):
+    for member in value.values() if isinstance(value, dict) else value:
+        if isinstance(member, (dict, list)):
+            say_required(member)
+    if isinstance(value, dict) and "positional" in value:
+        value.setdefault("required", value["positional"])
+
+
 def comparable(manifest):
-    """Without what may differ: who exported, and three things that older recordings say otherwise.
+    """Without what may differ: who exported, and four things that older recordings say otherwise.
 
     They counted 0 inputs for an implementation that takes `*args`, gave an empty list for ways that
-    counted nothing, and did not see that a tangent reaches `reshard` through a loop variable.
+    counted nothing, did not see that a tangent reaches `reshard` through a loop variable, and left
+    out `required` where it equals `positional`.
     """
+    say_required(manifest)
     for key in ("name", "version", "python"):
         manifest["producer"].pop(key, None)
     for operator in manifest["operators"]:

@@ -105,9 +105,7 @@ def parameter_counts(function):
         return {}
     positional = positional_parameters(function)
     required = [parameter for parameter in positional if parameter.default is parameter.empty]
-    counts = {"positional": len(positional)}
-    if len(required) != len(positional):
-        counts["required"] = len(required)
+    counts = {"positional": len(positional), "required": len(required)}
     counts["variadic"] = any(parameter.kind == parameter.VAR_POSITIONAL for parameter in parameters)
     return counts
 
