@@ -120,10 +120,13 @@ void conclude(Audit& audit, bool allow_empty) {
   const bool unheard =
       audit.settings.strict && std::any_of(audit.runs.begin(), audit.runs.end(),
                                            [](const RuleRun& run) { return run.skipped; });
+  // Inputs without anything that a rule looks at are as good as none.
+  const bool ran = std::any_of(audit.runs.begin(), audit.runs.end(),
+                               [](const RuleRun& run) { return !run.skipped; });
   audit.complete = !unread && !unheard;
   if (fails(audit)) {
     audit.exit_code = exit_code::findings;
-  } else if (audit.inputs == 0 && !unread) {
+  } else if (!ran && !unread) {
     audit.exit_code = allow_empty ? exit_code::clean : exit_code::nothing;
   } else {
     audit.exit_code = audit.complete ? exit_code::clean : exit_code::incomplete;
@@ -139,6 +142,7 @@ Audit read_inputs(const Options& options) {
   Discovered found = discover(options, audit.settings);
   audit.inputs = found.inputs.size();
   audit.other_files = found.other_files;
+  audit.excluded_files = found.excluded_files;
   for (std::string& remark : found.remarks) audit.settings.remarks.push_back(std::move(remark));
   read_files(found, thread_count(options), audit.facts);
   add_problems(found, audit.facts);

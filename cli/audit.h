@@ -35,6 +35,7 @@ struct Audit {
   // Inputs that were read, and files under given directories that are of no kind opseal knows.
   std::uint64_t inputs = 0;
   std::uint64_t other_files = 0;
+  std::uint64_t excluded_files = 0;
   std::uint64_t operators = 0;
   // Everything that was given could be read, and under --strict every chosen rule had something to
   // look at.

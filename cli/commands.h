@@ -7,8 +7,9 @@
 
 namespace opseal {
 
-// The commands beside `check`. Each writes to standard output and returns the exit code.
+// The commands. Each writes to standard output and returns the exit code.
 
+int check(const Options& options);
 int dump(const Options& options);
 int explain(const Options& options);
 int list_rules(const Options& options);

@@ -29,6 +29,8 @@ struct Silence {
 struct Config {
   // Its bytes stay with it, so that findings can point into it.
   InputFile file;
+  // Of the file, absolute; its patterns are relative to it.
+  std::string directory;
   std::string profile;
   std::string fail_on;
   std::vector<ConfigText> select;

@@ -54,7 +54,7 @@ class Discovery {
       throw UsageError("no such file or directory: " + quote(path));
     }
     if (fs::is_directory(status)) {
-      add_directory(path);
+      add_directory(path, true);
     } else {
       add_file(path, true);
     }
@@ -74,16 +74,25 @@ class Discovery {
     }
   }
 
-  void add_directory(const std::string& directory) {
-    if (!options_.no_ignore && add_by_git(directory)) return;
-    walk(directory, fs::weakly_canonical(directory));
+  void add_directory(const std::string& directory, bool given) {
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(directory, error);
+    // git lists a submodule that isn't checked out as a directory that holds itself.
+    if (error || !seen_.insert(real.string()).second) return;
+    if (!options_.no_ignore && add_by_git(directory, given)) return;
+    walk(directory, real);
+  }
+
+  static ProcessResult git(const std::string& directory, const std::vector<std::string>& words) {
+    std::vector<std::string> command = {"env", "LC_ALL=C", "git", "-C", directory};
+    command.insert(command.end(), words.begin(), words.end());
+    return run_process(command);
   }
 
   // The files of a directory as git lists them: tracked ones and those that it doesn't ignore.
   // False when git can't tell, which is no reason to look at less.
-  bool add_by_git(const std::string& directory) {
-    const ProcessResult top = run_process(
-        {"env", "LC_ALL=C", "git", "-C", directory, "rev-parse", "--is-inside-work-tree"});
+  bool add_by_git(const std::string& directory, bool given) {
+    const ProcessResult top = git(directory, {"rev-parse", "--is-inside-work-tree"});
     if (!top.started || top.status != 0) {
       // 127: there is no git, so nothing is ignored by it.
       if (top.started && top.status != 127 &&
@@ -93,8 +102,10 @@ class Discovery {
       }
       return false;
     }
-    const ProcessResult list = run_process({"env", "LC_ALL=C", "git", "-C", directory, "ls-files",
-                                            "-z", "--cached", "--others", "--exclude-standard"});
+    // Who names a directory that git ignores, such as a build's, wants to see what is in it.
+    if (given && git(directory, {"check-ignore", "-q", "."}).status == 0) return false;
+    const ProcessResult list =
+        git(directory, {"ls-files", "-z", "--cached", "--others", "--exclude-standard"});
     if (list.status != 0) {
       found_.remarks.push_back("git could not list " + quote(directory) +
                                ", so everything there is read: " + first_line(list.errors));
@@ -108,7 +119,7 @@ class Discovery {
       std::error_code error;
       // A submodule or a repository inside the repository: it has rules of its own.
       if (fs::is_directory(fs::symlink_status(path, error))) {
-        add_directory(path.string());
+        add_directory(path.string(), false);
       } else {
         add_walked(path, base);
       }
@@ -150,7 +161,10 @@ class Discovery {
     std::error_code error;
     file.size = static_cast<std::uint64_t>(fs::file_size(path, error));
     if (error) file.size = 0;
-    if (excluded(file.path)) return;
+    if (excluded(path)) {
+      ++found_.excluded_files;
+      return;
+    }
     if (!seen_.insert(fs::weakly_canonical(path, error).string()).second) return;
     std::string problem;
     const Analyzer* analyzer = find_analyzer(file, problem);
@@ -186,11 +200,22 @@ class Discovery {
     found_.problems.push_back({Location{number, 0, 0}, std::move(message), {}, Severity::error});
   }
 
+  // A pattern names a file or a directory, from where it is written or, without a `/`, anywhere.
+  static bool matches(const Exclusion& exclusion, const std::string& path) {
+    const std::string from_base = shown_path(path, exclusion.base);
+    if (glob_match(exclusion.pattern, from_base)) return true;
+    if (glob_match(exclusion.pattern + "/*", from_base)) return true;
+    if (exclusion.pattern.find('/') != exclusion.pattern.npos) return false;
+    const fs::path parts = from_base;
+    return std::any_of(parts.begin(), parts.end(), [&exclusion](const fs::path& part) {
+      return glob_match(exclusion.pattern, part.string());
+    });
+  }
+
   bool excluded(const std::string& path) {
     bool matched = false;
     for (std::size_t i = 0; i < settings_.exclude.size(); ++i) {
-      const std::string& pattern = settings_.exclude[i];
-      if (!glob_match(pattern, path) && !glob_match(pattern + "/*", path)) continue;
+      if (!matches(settings_.exclude[i], path)) continue;
       exclude_used_[i] = true;
       matched = true;
     }
@@ -200,7 +225,7 @@ class Discovery {
   void remark_unused_excludes() {
     for (std::size_t i = 0; i < exclude_used_.size(); ++i) {
       if (exclude_used_[i]) continue;
-      found_.remarks.push_back("`exclude`: no file matches " + quote(settings_.exclude[i]));
+      found_.remarks.push_back("`exclude`: no file matches " + quote(settings_.exclude[i].pattern));
     }
   }
 

@@ -22,11 +22,14 @@ struct Discovered {
   std::vector<InputFile> problem_files;
   // Under given directories and of no kind that opseal knows.
   std::uint64_t other_files = 0;
+  // Left out because an `exclude` pattern matches.
+  std::uint64_t excluded_files = 0;
   std::vector<std::string> remarks;
 };
 
 // Walks the given paths and tells each file's kind by its content. Files that git ignores are left
-// out (git's own rules, asked of git itself) unless `no_ignore`; a symbolic link below a given
+// out (git's own rules, asked of git itself) unless `no_ignore`, or where a file or directory that
+// git ignores is itself given; a symbolic link below a given
 // directory is followed only to a file inside that directory.
 Discovered discover(const Options& options, const Settings& settings);
 

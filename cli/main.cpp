@@ -1,47 +1,12 @@
-#include <unistd.h>
-
-#include <cstdlib>
 #include <exception>
-#include <fstream>
 #include <iostream>
-#include <string>
 
 #include "cli/audit.h"
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "cli/reports.h"
 
 namespace opseal {
 namespace {
-
-bool wants_color(const Options& options, bool terminal) {
-  if (options.color != "auto") return options.color == "always";
-  const char* no_color = std::getenv("NO_COLOR");
-  return terminal && (no_color == nullptr || *no_color == '\0');
-}
-
-void write_reports(const Options& options, const Audit& audit) {
-  std::vector<ReportRequest> reports = options.reports;
-  if (reports.empty()) reports.push_back({"text", ""});
-  for (const ReportRequest& request : reports) {
-    const Report& report = *find_report(request.format);
-    if (request.path.empty() || request.path == "-") {
-      report.write(audit, {wants_color(options, ::isatty(STDOUT_FILENO) == 1)}, std::cout);
-      std::cout.flush();
-      continue;
-    }
-    std::ofstream file(request.path, std::ios::binary);
-    report.write(audit, {options.color == "always"}, file);
-    file.close();
-    if (!file) throw UsageError("can't write the report to " + request.path);
-  }
-}
-
-int check(const Options& options) {
-  const Audit audit = run_audit(options);
-  write_reports(options, audit);
-  return audit.exit_code;
-}
 
 int run(const Options& options) {
   switch (options.command) {

@@ -5,6 +5,7 @@
 
 #include "cli/reports.h"
 #include "cli/version.h"
+#include "opseal/text.h"
 
 namespace opseal {
 namespace {
@@ -13,13 +14,14 @@ constexpr int usage_error = 2;
 
 ReportRequest parse_report(const std::string& text) {
   const std::size_t equals = text.find('=');
-  if (equals == text.npos) return {text, ""};
+  if (equals == text.npos) return {text, "-"};
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
 std::string check_report(const std::string& text) {
   const std::string format = parse_report(text).format;
-  return find_report(format) != nullptr ? std::string() : unknown_report(format);
+  if (find_report(format) == nullptr) return unknown_report(format);
+  return parse_report(text).path.empty() ? "no path after `=` in " + quote(text) : std::string();
 }
 
 void add_input_options(CLI::App& app, Options& options) {

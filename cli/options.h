@@ -9,7 +9,7 @@ namespace opseal {
 // One `-o FORMAT[=PATH]`.
 struct ReportRequest {
   std::string format;
-  // Empty or `-`: standard output.
+  // `-`: standard output.
   std::string path;
 };
 

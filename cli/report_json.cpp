@@ -8,8 +8,8 @@
 #include <string>
 
 #include "cli/json_text.h"
-#include "cli/places.h"
 #include "cli/place_names.h"
+#include "cli/places.h"
 #include "cli/reports.h"
 #include "cli/version.h"
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "cli/json_text.h"
-#include "cli/places.h"
 #include "cli/place_names.h"
+#include "cli/places.h"
 #include "cli/reports.h"
 #include "cli/version.h"
 

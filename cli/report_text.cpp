@@ -39,6 +39,7 @@ struct Paint {
     }
     return "";
   }
+  std::string problem(const std::string& text) const { return wrap("1;31", text); }
   std::string mark(const std::string& text) const { return wrap("1;32", text); }
 
  private:
@@ -47,47 +48,47 @@ struct Paint {
   }
 };
 
-// Why rules had nothing to say, in one line: a rule that looked at nothing did not pass. Few rules
-// are named with their reasons:
+// Why rules had nothing to say: a rule that looked at nothing did not pass. Few rules are named
+// with their reasons, and all of them where that is what the run was asked:
 //
 //   skipped 1 rule: jvp-arity (no input says `jvp`)
 //
-// and many are counted by reason; the JSON report names each:
+// Many are counted by the key that no input says, in one line:
 //
-//   skipped 12 rules: 7 need what no input says (`caches` 6, `etp`), 5 found nothing to look at
-std::string skipped_text(const std::vector<RuleRun>& runs) {
+//   skipped 12 rules (-o json says why for each): 7 need `caches`, 3 need `etp`; nothing to look at
+//   for name-counter, spec-no-ret
+std::string skipped_text(const std::vector<RuleRun>& runs, bool each) {
   constexpr std::size_t few = 2;
   std::vector<std::string> named;
+  std::vector<std::string> idle;
   std::vector<std::pair<Key, std::uint64_t>> needs;
-  std::uint64_t in_need = 0;
   for (const RuleRun& run : runs) {
     if (!run.skipped) continue;
     named.push_back(std::string(run.rule->id) + " (" + run.reason + ')');
-    if (run.missing == Key::none) continue;
-    ++in_need;
+    if (run.missing == Key::none) {
+      idle.emplace_back(run.rule->id);
+      continue;
+    }
     auto need = std::find_if(needs.begin(), needs.end(),
                              [&run](const auto& known) { return known.first == run.missing; });
     if (need == needs.end()) need = needs.insert(needs.end(), {run.missing, 0});
     ++need->second;
   }
   if (named.empty()) return {};
-  const std::string head = "skipped " + plural(named.size(), "rule") + ": ";
-  if (named.size() <= few) return head + join(named, ", ") + '\n';
+  const std::string head = "skipped " + plural(named.size(), "rule");
+  if (each) return head + ":\n  " + join(named, "\n  ") + '\n';
+  if (named.size() <= few) return head + ": " + join(named, ", ") + '\n';
   std::stable_sort(needs.begin(), needs.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::vector<std::string> keys;
-  for (const auto& [key, count] : needs) {
-    keys.push_back(quote(to_text(key)) + (count > 1 ? ' ' + std::to_string(count) : ""));
-  }
   std::vector<std::string> parts;
-  if (in_need > 0) {
-    parts.push_back(std::to_string(in_need) + (in_need == 1 ? " needs" : " need") +
-                    " what no input says (" + join(keys, ", ") + ')');
+  for (const auto& [key, count] : needs) {
+    parts.push_back(std::to_string(count) + (count == 1 ? " needs " : " need ") +
+                    quote(to_text(key)));
   }
-  if (in_need < named.size()) {
-    parts.push_back(std::to_string(named.size() - in_need) + " found nothing to look at");
-  }
-  return head + join(parts, ", ") + '\n';
+  std::string text = head + " (`-o json` says why for each): " + join(parts, ", ");
+  if (!idle.empty())
+    text += (parts.empty() ? "" : "; ") + ("nothing to look at for " + join(idle, ", "));
+  return text + '\n';
 }
 
 class TextReport {
@@ -129,7 +130,7 @@ class TextReport {
     out_ << "  | " << excerpt.text << '\n';
     out_ << "  | " << std::string(excerpt.caret, ' ')
          << paint_.mark('^' + std::string(excerpt.carets - 1, '~'));
-    if (!label.empty()) out_ << ' ' << paint_.mark(label);
+    if (!label.empty()) out_ << ' ' << paint_.mark(escape(label));
     out_ << '\n';
     return true;
   }
@@ -137,23 +138,24 @@ class TextReport {
   void write_finding(const Finding& finding) {
     out_ << paint_.bold(place_text(finding.evidence.where)) << ": "
          << paint_.severity(finding.severity) << ": " << escape(finding.subject) << ": "
-         << finding.message << ' ' << paint_.faint('[' + std::string(finding.rule->id) + ']')
-         << '\n';
+         << escape(finding.message) << ' '
+         << paint_.faint('[' + std::string(finding.rule->id) + ']') << '\n';
     const Evidence& evidence = finding.evidence;
     if (!write_excerpt(evidence.where, evidence.label) && !evidence.label.empty()) {
-      out_ << "  " << evidence.label << '\n';
+      out_ << "  " << escape(evidence.label) << '\n';
     }
     for (const Evidence& other : finding.related) {
-      out_ << "  " << place_text(other.where) << ": " << other.label << '\n';
+      out_ << "  " << place_text(other.where) << ": " << escape(other.label) << '\n';
       write_excerpt(other.where, {});
     }
-    out_ << "  fix: " << (finding.fix.empty() ? finding.rule->fix : finding.fix) << "\n\n";
+    out_ << "  fix: " << escape(finding.fix.empty() ? finding.rule->fix : finding.fix) << "\n\n";
   }
 
   void write_problem(const Problem& problem) {
     const bool remark = problem.severity == Severity::note;
-    out_ << paint_.bold(place_text(problem.where)) << ": " << paint_.severity(problem.severity)
-         << (remark ? ": " : ": not read: ") << problem.message << '\n';
+    out_ << paint_.bold(place_text(problem.where)) << ": "
+         << (remark ? paint_.severity(problem.severity) : paint_.problem("problem")) << ": "
+         << escape(problem.message) << '\n';
     write_excerpt(problem.where, {});
     if (problem.related.known())
       out_ << "  " << place_text(problem.related) << ": the first one is here\n";
@@ -171,16 +173,37 @@ class TextReport {
          << plural(audit_.counts.notes, "note");
     if (audit_.suppressed > 0) out_ << ", " << audit_.suppressed << " suppressed";
     if (audit_.baselined > 0) out_ << ", " << audit_.baselined << " in the baseline";
-    const auto problems =
-        std::count_if(audit_.facts.problems.begin(), audit_.facts.problems.end(),
-                      [](const Problem& problem) { return problem.severity != Severity::note; });
-    if (problems > 0) out_ << ", " << plural(static_cast<std::uint64_t>(problems), "problem");
+    if (problems() > 0) out_ << ", " << plural(problems(), "problem");
     out_ << '\n';
-    out_ << skipped_text(audit_.runs);
+    if (audit_.inputs > 0) out_ << skipped_text(audit_.runs, audit_.settings.strict);
     if (audit_.other_files > 0) {
       out_ << "not looked at: " << plural(audit_.other_files, "file")
            << " of no kind that opseal reads\n";
     }
+    if (audit_.excluded_files > 0) {
+      out_ << "not looked at: " << plural(audit_.excluded_files, "file") << " by `exclude`\n";
+    }
+    write_verdict();
+  }
+
+  // Why a run without findings is no clean one.
+  void write_verdict() {
+    if (audit_.exit_code == exit_code::nothing) {
+      out_ << (audit_.inputs == 0
+                   ? "nothing to check: found no input; of what git ignores only files and "
+                     "directories given by name are read (`--no-ignore` reads all)\n"
+                   : "nothing to check: no rule found anything to look at\n");
+    } else if (!audit_.complete) {
+      out_ << (problems() > 0 ? "incomplete: not everything could be read\n"
+                              : "incomplete: under `--strict` each rule that was asked for must "
+                                "have something to look at\n");
+    }
+  }
+
+  std::uint64_t problems() const {
+    return static_cast<std::uint64_t>(
+        std::count_if(audit_.facts.problems.begin(), audit_.facts.problems.end(),
+                      [](const Problem& problem) { return problem.severity != Severity::note; }));
   }
 
   const Audit& audit_;

@@ -60,12 +60,20 @@ std::vector<StatedSettings::Text> state(const std::vector<ConfigText>& texts) {
   return out;
 }
 
+Exclusion exclusion(std::string pattern, const std::string& base) {
+  while (pattern.starts_with("./")) pattern.erase(0, 2);
+  while (pattern.ends_with('/')) pattern.pop_back();
+  return {std::move(pattern), base};
+}
+
 void apply_config(const Config& config, Settings& settings) {
   if (!config.profile.empty()) settings.profile = parse_profile(config.profile);
   if (!config.fail_on.empty()) set_fail_on(settings, config.fail_on);
   settings.select = values(config.select);
   settings.ignore = values(config.ignore);
-  settings.exclude = values(config.exclude);
+  for (const ConfigText& pattern : config.exclude) {
+    settings.exclude.push_back(exclusion(pattern.value, config.directory));
+  }
   for (const auto& [rule, severity] : config.severity) {
     settings.severities.emplace_back(rule.value, parse_severity(severity));
   }
@@ -83,10 +91,15 @@ bool matches_a_rule(const std::string& pattern) {
                      [&pattern](const Rule* rule) { return glob_match(pattern, rule->id); });
 }
 
+bool needs_architectures(const Rule* rule) {
+  return std::find(rule->needs.begin(), rule->needs.end(), Key::architectures) != rule->needs.end();
+}
+
 std::string no_such_rule(const std::string& pattern) {
   std::vector<std::string_view> ids;
   for (const Rule* rule : all_rules()) ids.push_back(rule->id);
-  return "no rule matches " + quote(pattern) + did_you_mean(pattern, ids);
+  return "no rule matches " + quote(pattern) + did_you_mean(pattern, ids) +
+         " (`opseal rules` lists them)";
 }
 
 }  // namespace
@@ -123,6 +136,7 @@ Settings make_settings(const Options& options) {
                                   : options.config;
     if (!found.empty()) {
       Config config = read_config(found);
+      config.directory = std::filesystem::absolute(found).parent_path().lexically_normal().string();
       config.file.path = shown_path(found, find_root(std::filesystem::current_path().string()));
       apply_config(config, settings);
     }
@@ -131,7 +145,9 @@ Settings make_settings(const Options& options) {
   if (!options.fail_on.empty()) set_fail_on(settings, options.fail_on);
   if (!options.select.empty()) settings.select = options.select;
   add_all(settings.ignore, options.ignore);
-  add_all(settings.exclude, options.exclude);
+  for (const std::string& pattern : options.exclude) {
+    settings.exclude.push_back(exclusion(pattern, std::filesystem::current_path().string()));
+  }
   settings.strict = options.strict;
   if (!options.platforms.empty() || !options.architectures.empty())
     settings.stated = state_arguments(options);
@@ -148,6 +164,11 @@ std::vector<const Rule*> choose_rules(Settings& settings) {
   for (const auto& [pattern, severity] : settings.severities) {
     if (!matches_a_rule(pattern))
       settings.remarks.push_back("`severity`: " + no_such_rule(pattern));
+  }
+  const bool fleet_is_read =
+      std::any_of(all_rules().begin(), all_rules().end(), needs_architectures);
+  if (!settings.stated.architectures.empty() && !fleet_is_read) {
+    settings.remarks.push_back("`architectures`: no rule of this version looks at them");
   }
   std::vector<const Rule*> chosen;
   for (const Rule* rule : all_rules()) {
@@ -178,8 +199,10 @@ void settle_findings(Settings& settings, std::vector<Finding>& findings) {
   for (std::size_t i = 0; i < used.size(); ++i) {
     if (used[i]) continue;
     const Silence& silence = settings.silences[i];
-    settings.remarks.push_back("`silence`: no finding of " + quote(silence.rule.value) + " about " +
-                               quote(silence.subject));
+    settings.remarks.push_back("`silence`: " + (matches_a_rule(silence.rule.value)
+                                                    ? "no finding of " + quote(silence.rule.value) +
+                                                          " about " + quote(silence.subject)
+                                                    : no_such_rule(silence.rule.value)));
   }
 }
 

@@ -19,6 +19,14 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Files not to read.
+struct Exclusion {
+  // Glob without `./` in front and `/` behind.
+  std::string pattern;
+  // The directory that it is relative to: that of the configuration, or of the run.
+  std::string base;
+};
+
 // What holds for a run: the command line over `opseal.toml` over the defaults. Lists of the command
 // line replace those of the file, but for `ignore` and `exclude`, which add to them.
 struct Settings {
@@ -29,7 +37,7 @@ struct Settings {
   // Rule id or glob, severity; later ones win.
   std::vector<std::pair<std::string, Severity>> severities;
   std::vector<Silence> silences;
-  std::vector<std::string> exclude;
+  std::vector<Exclusion> exclude;
   Severity fail_on = Severity::error;
   bool never_fail = false;
   bool strict = false;

@@ -1,0 +1,76 @@
+// `opseal check`: the audit, and its reports.
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <set>
+#include <string>
+
+#include "cli/audit.h"
+#include "cli/commands.h"
+#include "cli/reports.h"
+#include "opseal/text.h"
+
+namespace fs = std::filesystem;
+
+namespace opseal {
+namespace {
+
+bool wants_color(const Options& options, bool terminal) {
+  if (options.color != "auto") return options.color == "always";
+  const char* no_color = std::getenv("NO_COLOR");
+  return terminal && (no_color == nullptr || *no_color == '\0');
+}
+
+std::string real_path(const std::string& path) {
+  std::error_code error;
+  return fs::weakly_canonical(path, error).string();
+}
+
+// A report must not be written over another one, nor over what it is about.
+void check_targets(const std::vector<ReportRequest>& reports, const Facts& facts) {
+  std::set<std::string> taken;
+  for (const ReportRequest& request : reports) {
+    const std::string target = request.path == "-" ? "-" : real_path(request.path);
+    if (!taken.insert(target).second) {
+      throw UsageError("two reports to " +
+                       (target == "-" ? "standard output" : quote(request.path)));
+    }
+    for (const InputFile& input : facts.files) {
+      if (!input.open_path.empty() && real_path(input.open_path) == target) {
+        throw UsageError("the report would be written over the input " + quote(request.path));
+      }
+    }
+  }
+}
+
+void write_reports(const Options& options, const Audit& audit) {
+  std::vector<ReportRequest> reports = options.reports;
+  if (reports.empty()) reports.push_back({"text", "-"});
+  check_targets(reports, audit.facts);
+  for (const ReportRequest& request : reports) {
+    const Report& report = *find_report(request.format);
+    if (request.path == "-") {
+      report.write(audit, {wants_color(options, ::isatty(STDOUT_FILENO) == 1)}, std::cout);
+      std::cout.flush();
+      continue;
+    }
+    std::ofstream file(request.path, std::ios::binary);
+    report.write(audit, {options.color == "always"}, file);
+    file.close();
+    if (!file) throw UsageError("can't write the report to " + quote(request.path));
+  }
+}
+
+}  // namespace
+
+int check(const Options& options) {
+  const Audit audit = run_audit(options);
+  write_reports(options, audit);
+  return audit.exit_code;
+}
+
+}  // namespace opseal
