@@ -56,7 +56,7 @@ class Walk:
         self.aliases = aliases(self.primitives, packages)
         self.uses = primitive_uses(self.primitives, packages)
         names = {id(primitive): primitive.name for primitive in self.primitives}
-        self.reach = TangentReach(packages, lambda value: names.get(id(value)))
+        self.reach = TangentReach(packages, lambda value: names.get(id(value)), framework=PACKAGE)
 
     def operators(self):
         ordered = sorted(self.primitives, key=self.order)
