@@ -249,6 +249,25 @@ TEST_CASE("a tangent is followed through the functions of the package that wrote
         std::string::npos);
 }
 
+TEST_CASE("an operator that no variable holds belongs to the package of its rules") {
+  const Workshop workshop;
+  workshop.write_jax();
+  workshop.write("doubling/__init__.py", operators_on_jax);
+  workshop.write("idle/__init__.py", "");
+  ExportRequest request;
+  request.modules = {"doubling", "idle"};
+  const auto outcome = run("jax", request);
+  if (!outcome) return;
+  CAPTURE(outcome->stderr_tail);
+  REQUIRE(outcome->status == ExportStatus::ok);
+  CHECK(operator_line(outcome->manifest, "unheld").find("\"namespace\": \"doubling\"") !=
+        std::string::npos);
+  CHECK(operator_line(outcome->manifest, "neg").find("\"namespace\": \"jax\"") !=
+        std::string::npos);
+  CHECK(outcome->manifest.find("importing `idle` registers no operator") != std::string::npos);
+  CHECK(outcome->manifest.find("importing `doubling`") == std::string::npos);
+}
+
 TEST_CASE("two runs give the same bytes") {
   const Workshop workshop;
   workshop.write_braintrace("");
