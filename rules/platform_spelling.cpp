@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -14,16 +15,27 @@ namespace {
 // Nobody has more platforms; keeps hostile input from costing the square of its size.
 constexpr std::size_t most_words = 64;
 
+// Longer words are no platforms.
+constexpr std::size_t longest_word = 64;
+
+// "CpuExecutionProvider" and "CPU_ExecutionProvider" are one.
+std::string letters_and_digits(std::string_view word) {
+  std::string kept = lower(word.substr(0, longest_word));
+  std::erase_if(kept, [](char c) { return c == '_' || c == '-' || c == ' ' || c == '.'; });
+  return kept;
+}
+
 // Words in the place of a platform, each once, with the first fact that says it.
 class Words {
  public:
-  // The word may stand in a fact of its own or be a member of `item`.
-  void add(const Fact& word, const Fact& item) {
-    if (!word.is_text() || words_.size() >= most_words) return;
+  // The word may stand in a fact of its own or be a member of `item`. Is it new?
+  bool add(const Fact& word, const Fact& item) {
+    if (!word.is_text() || words_.size() >= most_words) return false;
     for (const auto& [known, said_by] : words_) {
-      if (known.name() == word.name()) return;
+      if (known.name() == word.name()) return false;
     }
     words_.emplace_back(word, item);
+    return true;
   }
   void clear() { words_.clear(); }
   const std::vector<std::pair<Fact, Fact>>& all() const { return words_; }
@@ -43,7 +55,9 @@ class Check {
     for (const Fact op : manifest_[Key::operators].items()) {
       own.clear();
       for (const Fact kernel : op[Key::kernels].items()) own.add(kernel[Key::platform], kernel);
-      for (const auto& [word, kernel] : own.all()) everywhere.add(word, kernel);
+      for (const auto& [word, kernel] : own.all()) {
+        if (everywhere.add(word, kernel)) hold_against_list(word, kernel, op);
+      }
       if (!kernels_known(op)) continue;
       std::size_t seen = 0;
       for (const auto& [platform, backend] : op[Key::defaults].entries()) {
@@ -55,10 +69,6 @@ class Check {
       look_up(platform, everywhere, std::string(platform.text()), "backend looked up here");
     }
     check_lookups();
-    // The platforms that the registry knows are the words under which it looks.
-    for (const Fact platform : manifest_[Key::platforms].items()) {
-      look_up(platform, everywhere, std::string(platform.text()), "registry's own word");
-    }
   }
 
  private:
@@ -96,6 +106,27 @@ class Check {
                   "looked up as " + quote(asked.text()) + ", registered as " + quote(word.text()),
                   evidence(asked, std::string(label)));
     finding.related.push_back(evidence(word, "registered under this spelling" + site_of(item)));
+  }
+
+  // A list of the platforms that the registry knows may speak of families (`gpu`) or kinds of
+  // machine (`cpu` for `x86`), so only the writing of one word is held against it.
+  void hold_against_list(const Fact& word, const Fact& kernel, const Fact& op) {
+    const Fact list = manifest_[Key::platforms];
+    if (list.size() == 0 || list.size() > most_words) return;
+    sink_.inspected();
+    Fact near;
+    const std::string plain = letters_and_digits(word.text());
+    for (const Fact platform : list.items()) {
+      if (!platform.is_text()) return;
+      if (matches(platform, word)) return;
+      if (letters_and_digits(platform.text()) == plain) near = platform;
+    }
+    if (!near.said()) return;
+    Finding& finding = sink_.add(
+        subject_of(manifest_, op),
+        "registered as " + quote(word.text()) + ", known to the registry as " + quote(near.text()),
+        evidence(word, "registered under this spelling" + site_of(kernel)));
+    finding.related.push_back(evidence(near, "registry's own word"));
   }
 
   void check_lookups() {

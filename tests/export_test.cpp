@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 namespace fs = std::filesystem;
 
@@ -40,6 +41,49 @@ ETP_TRAINABLE_INVARS_FNS = {}
 
 def get_trainable_invars(primitive, parameters):
     return {"weight": 1}
+)";
+
+constexpr std::string_view jax_operators = R"(
+import functools
+from jax._src.core import Primitive
+from jax._src.interpreters import ad
+
+ne_p = Primitive("ne")
+neg_p = Primitive("neg")
+
+def negate(x):
+    return neg_p.bind(x)
+
+def convert(x, to_bool=False):
+    return ne_p.bind(x, 0) if to_bool else x
+
+def negate_rule(tangent, x):
+    return negate(tangent)
+
+ad.primitive_jvps[neg_p] = functools.partial(ad.standard_jvp, [negate_rule], neg_p)
+)";
+
+constexpr std::string_view operators_on_jax = R"(
+import functools
+from jax import lax
+from jax._src.core import Primitive
+from jax._src.interpreters import ad
+
+double_p = Primitive("double")
+
+def double(x):
+    return double_p.bind(lax.convert(x))
+
+def rule(tangent, x):
+    return double(tangent)
+
+ad.primitive_jvps[double_p] = functools.partial(ad.standard_jvp, [rule], double_p)
+
+def unheld():
+    held_by_nobody = Primitive("unheld")
+    ad.primitive_transposes[held_by_nobody] = rule
+
+unheld()
 )";
 
 // A folder that is the working directory and the only entry of PYTHONPATH while the test runs.
@@ -74,6 +118,25 @@ class Workshop {
     write("braintrace/_op/_registries.py", registry);
   }
 
+  // As much of jax as its exporter reads: two operators, and a function that compares its argument
+  // with 0 on one of its branches.
+  void write_jax() const {
+    for (const char* package : {"jax", "jax/_src", "jax/_src/interpreters", "jaxlib"}) {
+      write(std::string(package) + "/__init__.py", "");
+    }
+    write("jaxlib/xla_client.py",
+          "def register_custom_call_target(name, fn, platform='cpu'):\n    pass\n");
+    write("jax/_src/core.py",
+          "class Primitive:\n    def __init__(self, name):\n        self.name = name\n");
+    write("jax/_src/interpreters/ad.py",
+          "primitive_jvps, primitive_transposes = {}, {}\n"
+          "fancy_transposes, primitive_linearizations = {}, {}\n"
+          "def standard_jvp(jvprules, primitive, primals, tangents):\n    pass\n");
+    write("jax/_src/interpreters/mlir.py", "_lowerings, _platform_specific_lowerings = {}, {}\n");
+    write("jax/_src/interpreters/batching.py", "fancy_primitive_batchers = {}\n");
+    write("jax/lax.py", jax_operators);
+  }
+
   fs::path folder() const { return folder_; }
 
  private:
@@ -88,15 +151,26 @@ const Exporter& exporter(std::string_view name) {
 }
 
 // Nothing where there is no Python at all: then there is nothing to test.
-std::optional<ExportOutcome> run_braintrace(ExportRequest request = {}) {
+std::optional<ExportOutcome> run(std::string_view name, ExportRequest request) {
   request.python = "python3";
   request.tool_version = "1.2.3";
-  ExportOutcome outcome = run_exporter(exporter("braintrace"), request);
+  ExportOutcome outcome = run_exporter(exporter(name), request);
   if (outcome.status == ExportStatus::no_interpreter) {
     MESSAGE("skipped: " << outcome.message);
     return std::nullopt;
   }
   return outcome;
+}
+
+std::optional<ExportOutcome> run_braintrace(ExportRequest request = {}) {
+  return run("braintrace", std::move(request));
+}
+
+// The line of an operator; empty where there is none.
+std::string operator_line(const std::string& manifest, std::string_view name) {
+  const std::size_t begin = manifest.find("{\"name\": \"" + std::string(name) + "\"");
+  if (begin == std::string::npos) return {};
+  return manifest.substr(begin, manifest.find('\n', begin) - begin);
 }
 
 bool is_running(const std::string& process) {
@@ -156,6 +230,42 @@ TEST_CASE("a private name that is not there leaves its key out, with a remark") 
   CHECK(outcome->manifest.find("\"batched\"") == std::string::npos);
   CHECK(outcome->manifest.find("`batched` is not said") != std::string::npos);
   CHECK(outcome->stderr_tail.find("opseal export: remark: ") != std::string::npos);
+}
+
+TEST_CASE("a tangent is followed through the functions of the package that wrote the rule") {
+  const Workshop workshop;
+  workshop.write_jax();
+  workshop.write("doubling/__init__.py", operators_on_jax);
+  ExportRequest request;
+  request.modules = {"doubling"};
+  const auto outcome = run("jax", request);
+  if (!outcome) return;
+  CAPTURE(outcome->stderr_tail);
+  REQUIRE(outcome->status == ExportStatus::ok);
+  // Not to jax's `ne`, which `convert` binds for others.
+  CHECK(operator_line(outcome->manifest, "double").find("\"tangent_operators\": [[\"double\"]]") !=
+        std::string::npos);
+  CHECK(operator_line(outcome->manifest, "neg").find("\"tangent_operators\": [[\"neg\"]]") !=
+        std::string::npos);
+}
+
+TEST_CASE("an operator that no variable holds belongs to the package of its rules") {
+  const Workshop workshop;
+  workshop.write_jax();
+  workshop.write("doubling/__init__.py", operators_on_jax);
+  workshop.write("idle/__init__.py", "");
+  ExportRequest request;
+  request.modules = {"doubling", "idle"};
+  const auto outcome = run("jax", request);
+  if (!outcome) return;
+  CAPTURE(outcome->stderr_tail);
+  REQUIRE(outcome->status == ExportStatus::ok);
+  CHECK(operator_line(outcome->manifest, "unheld").find("\"namespace\": \"doubling\"") !=
+        std::string::npos);
+  CHECK(operator_line(outcome->manifest, "neg").find("\"namespace\": \"jax\"") !=
+        std::string::npos);
+  CHECK(outcome->manifest.find("importing `idle` registers no operator") != std::string::npos);
+  CHECK(outcome->manifest.find("importing `doubling`") == std::string::npos);
 }
 
 TEST_CASE("two runs give the same bytes") {

@@ -37,16 +37,29 @@ def export(request):
                 )
         import_extra(request)
     packages = packages_of(request, PACKAGE, "jaxlib")
-    walk = Walk(request, packages)
+    operators = Walk(request, packages).operators()
+    targets = log.targets()
+    remark_silent_packages(request, operators, targets or [])
     return new_manifest(
         request,
         packages,
-        operators=walk.operators(),
-        targets=log.targets(),
+        operators=operators,
+        targets=targets,
         libraries=[],
         caches=[],
         dispatch=[],
     )
+
+
+def remark_silent_packages(request, operators, targets):
+    """A package that registers on first use, or holds its operators out of sight, would pass for
+    one in which nothing is wrong."""
+    files = [target["location"]["file"] for target in targets if "location" in target]
+    found = {file.split("/")[0] for file in files}
+    found.update(operator.get("namespace") for operator in operators)
+    for package in packages_of(request):
+        if package not in found and package + ".py" not in found:
+            request.remark("importing `{}` registers no operator and no target".format(package))
 
 
 class Walk:
@@ -56,7 +69,7 @@ class Walk:
         self.aliases = aliases(self.primitives, packages)
         self.uses = primitive_uses(self.primitives, packages)
         names = {id(primitive): primitive.name for primitive in self.primitives}
-        self.reach = TangentReach(packages, lambda value: names.get(id(value)))
+        self.reach = TangentReach(packages, lambda value: names.get(id(value)), framework=PACKAGE)
 
     def operators(self):
         ordered = sorted(self.primitives, key=self.order)
@@ -69,12 +82,14 @@ class Walk:
     def operator(self, primitive):
         use = self.uses[id(primitive)]
         operator = {"name": primitive.name}
-        operator.update(self.owner(primitive, use))
+        rules = self.differentiation(primitive)
+        lowerings = self.tables.lowering_rules(primitive)
+        kernels = [describe_kernel(platform, rule) for platform, rule in lowerings or ()]
+        operator.update(self.owner(primitive, use) or owner_of_rules(rules, kernels))
         operator["aliases"] = self.aliases.get(id(primitive), [])
         if use.location:
             operator["location"] = use.location
         operator.update(result_facts(primitive))
-        rules = self.differentiation(primitive)
         operator.update(input_count(use, rules.get("jvp")))
         if use.attributes:
             operator["attributes"] = [
@@ -84,13 +99,12 @@ class Walk:
         rule = self.tables.batcher(primitive)
         if rule is not MISSING:
             operator["batching"] = {"kind": "custom"} if rule is not None else None
-        lowerings = self.tables.lowering_rules(primitive)
         if lowerings is not None:
-            operator["kernels"] = [describe_kernel(platform, rule) for platform, rule in lowerings]
+            operator["kernels"] = kernels
         return operator
 
     def owner(self, primitive, use):
-        """The package that made it; a primitive that no variable holds does not tell."""
+        """The package that made it, by the variable that holds it."""
         if use.location:
             first = use.location["file"].split("/")[0]
             return {"namespace": first[: -len(".py")] if first.endswith(".py") else first}
@@ -122,6 +136,17 @@ def live_primitives(request, tables, packages):
     for table in tables.all_tables():
         found.update({id(key): key for key in table if isinstance(key, kind)})
     return list(found.values()), holders
+
+
+def owner_of_rules(rules, kernels):
+    """For a primitive that no variable holds: the one package that wrote rules for it. jax's own
+    rules serve everybody's primitives."""
+    jvp = rules.get("jvp") or {}
+    functions = jvp.get("rules", []) + [jvp.get("function"), rules.get("transpose")]
+    functions += [kernel["function"] for kernel in kernels]
+    packages = {function["name"].split(".")[0] for function in functions if function}
+    owners = packages - {PACKAGE, "jaxlib", "builtins", "functools"}
+    return {"namespace": owners.pop()} if len(owners) == 1 else {}
 
 
 def result_facts(primitive):

@@ -3,7 +3,8 @@ these.
 
 A taint walk over the source of the rule and of the package's own functions that it calls; nothing
 is executed. A function of another package ends the walk: what jax.numpy comes down to are jax's own
-primitives.
+primitives, and on branches that a tangent never takes (a conversion to bool compares with 0) it
+comes down to nearly all of them.
 """
 
 import ast
@@ -23,10 +24,12 @@ FUNCTION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class TangentReach:
-    def __init__(self, packages, operator_name):
-        """operator_name: from a live object to the name of the operator it stands for, or None."""
+    def __init__(self, packages, operator_name, framework=None):
+        """operator_name: from a live object to the name of the operator it stands for, or None.
+        framework: the one of the packages whose functions only its own rules are followed into."""
         self.packages = frozenset(packages)
         self.operator_name = operator_name
+        self.framework = framework
 
     def operators(self, rule):
         """Sorted operator names, or None where the rule's source cannot be read."""
@@ -34,6 +37,9 @@ class TangentReach:
         start = core_function(rule)
         if not parameters or source_node(start) is None:
             return None
+        followed = self.packages
+        if package_of(start) != self.framework:
+            followed = followed - {self.framework}
         reached, seen, waiting = set(), set(), [(start, frozenset((parameters[0].name,)))]
         while waiting:
             step = waiting.pop()
@@ -44,13 +50,15 @@ class TangentReach:
                 name = self.operator_name(callee)
                 if name is not None:
                     reached.add(name)
-                elif self.is_followed(core_function(callee)):
-                    waiting.append((core_function(callee), carrying(core_function(callee))))
+                    continue
+                function = core_function(callee)
+                if hasattr(function, "__code__") and package_of(function) in followed:
+                    waiting.append((function, carrying(function)))
         return sorted(reached)
 
-    def is_followed(self, function):
-        module = getattr(function, "__module__", None) or ""
-        return hasattr(function, "__code__") and module.split(".")[0] in self.packages
+
+def package_of(function):
+    return (getattr(function, "__module__", None) or "").split(".")[0]
 
 
 def calls_with_tangents(function, parameters):
