@@ -13,12 +13,14 @@ void FactWriter::add(Key key, NodeType type, std::uint32_t value, std::uint64_t 
   node.key = key;
   node.type = type;
   facts_.nodes.push_back(node);
-  facts_.said.set(static_cast<std::size_t>(key));
+  facts_.said[static_cast<std::size_t>(key)] = true;
 }
 
 void FactWriter::add_text(Key key, std::string_view text, std::uint64_t offset,
                           std::uint64_t length) {
-  add(key, NodeType::text, facts_.names.intern(text), offset, length);
+  Name& last = last_[static_cast<std::size_t>(key)];
+  if (facts_.names.text(last) != text) last = facts_.names.intern(text);
+  add(key, NodeType::text, last, offset, length);
 }
 
 void FactWriter::add_real(Key key, double value, std::uint64_t offset, std::uint64_t length) {

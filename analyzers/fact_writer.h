@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -33,6 +34,8 @@ class FactWriter {
 
  private:
   Facts& facts_;
+  // The text that stood last under each key. Most repeat: files, platforms, backends.
+  std::array<Name, static_cast<std::size_t>(Key::key_count)> last_{};
 };
 
 }  // namespace opseal

@@ -6,24 +6,6 @@
 
 namespace opseal {
 
-std::string_view to_text(Key key) {
-  static constexpr std::string_view texts[] = {
-      "",
-      "",
-      "",
-      "",
-#define OPSEAL_KEY(enumerator, text) text,
-#include "opseal/keys.def"
-#undef OPSEAL_KEY
-  };
-  static_assert(std::size(texts) == static_cast<std::size_t>(Key::key_count));
-  return texts[static_cast<std::size_t>(key)];
-}
-
-std::string_view Fact::text(std::string_view otherwise) const {
-  return is_text() ? facts_->names.text(node().value) : otherwise;
-}
-
 double Fact::number(double otherwise) const {
   if (is_count()) return node().value;
   return has(NodeType::real) ? facts_->reals[node().value] : otherwise;

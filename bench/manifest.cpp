@@ -48,7 +48,6 @@ std::vector<double> run_whole(const std::string& path) {
   options.paths = {path};
   options.profile = "audit";
   options.no_config = true;
-  options.threads = 1;
   const Audit audit = run_audit(options);
   std::ostringstream report;
   write_text(audit, {}, report);

@@ -25,9 +25,10 @@ class Chunked {
   }
 
   void push_back(const T& value) {
-    if ((size_ >> chunk_bits) == chunks_.size()) chunks_.push_back(std::make_unique<Chunk>());
+    const std::size_t chunk = size_ >> chunk_bits;
+    if (chunk == chunks_.size()) chunks_.push_back(std::make_unique<Chunk>());
+    (*chunks_[chunk])[size_ & (chunk_size - 1)] = value;
     ++size_;
-    (*this)[size_ - 1] = value;
   }
 
   // Needs: new_size <= size().

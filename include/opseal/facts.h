@@ -156,7 +156,9 @@ class Fact {
   bool is_map() const { return has(NodeType::map); }
 
   // The value, or the given one when there is none of that type.
-  std::string_view text(std::string_view otherwise = {}) const;
+  std::string_view text(std::string_view otherwise = {}) const {
+    return is_text() ? facts_->names.text(node().value) : otherwise;
+  }
   Name name() const { return is_text() ? node().value : Names::missing; }
   std::uint32_t count(std::uint32_t otherwise = 0) const {
     return is_count() ? node().value : otherwise;

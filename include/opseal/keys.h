@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 namespace opseal {
@@ -22,6 +23,18 @@ enum class Key : std::uint16_t {
   key_count
 };
 
-std::string_view to_text(Key key);
+// Here and not in a source file: a reader asks for each key that it meets.
+inline constexpr std::string_view key_texts[] = {
+    "",
+    "",
+    "",
+    "",
+#define OPSEAL_KEY(enumerator, text) text,
+#include "opseal/keys.def"
+#undef OPSEAL_KEY
+};
+static_assert(std::size(key_texts) == static_cast<std::size_t>(Key::key_count));
+
+constexpr std::string_view to_text(Key key) { return key_texts[static_cast<std::size_t>(key)]; }
 
 }  // namespace opseal
