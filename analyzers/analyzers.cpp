@@ -18,24 +18,37 @@ ByteSource open_input(const InputFile& input) {
                                  : ByteSource::file(input.open_path);
 }
 
+void read_up_to(ByteSource& source, std::size_t size, std::string& bytes) {
+  std::size_t filled = bytes.size();
+  bytes.resize(size);
+  for (std::size_t got = 1; got > 0 && filled < size; filled += got) {
+    got = source.read(bytes.data() + filled, size - filled);
+  }
+  bytes.resize(filled);
+}
+
 }  // namespace
 
 std::span<const Analyzer> all_analyzers() { return analyzers; }
 
 const Analyzer* find_analyzer(const InputFile& input, std::string& error) {
   ByteSource source = open_input(input);
-  std::string head(head_size, '\0');
-  std::size_t filled = 0;
-  for (std::size_t got = 1; got > 0 && filled < head.size(); filled += got) {
-    got = source.read(head.data() + filled, head.size() - filled);
+  std::string head;
+  // Most files show in their first bytes that they are of no kind.
+  for (const std::size_t size : {std::size_t{4096}, head_size}) {
+    read_up_to(source, size, head);
+    error = source.error();
+    if (!error.empty()) return nullptr;
+    bool undecided = false;
+    for (const Analyzer& analyzer : analyzers) {
+      const Accepts answer = analyzer.accepts(head);
+      if (answer == Accepts::yes) return &analyzer;
+      undecided = undecided || answer == Accepts::look_further;
+    }
+    if (!undecided || head.size() < size) return nullptr;
   }
-  head.resize(filled);
-  error = source.error();
-  if (!error.empty()) return nullptr;
   for (const Analyzer& analyzer : analyzers) {
-    const Accepts answer = analyzer.accepts(head);
-    if (answer == Accepts::yes) return &analyzer;
-    if (answer == Accepts::no || filled < head_size) continue;
+    if (analyzer.accepts(head) != Accepts::look_further) continue;
     ByteSource again = open_input(input);
     if (analyzer.confirms(again)) return &analyzer;
   }

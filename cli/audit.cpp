@@ -1,7 +1,6 @@
 #include "cli/audit.h"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <thread>
 #include <tuple>
@@ -12,6 +11,7 @@
 #include "cli/discover.h"
 #include "cli/place_names.h"
 #include "opseal/digest.h"
+#include "opseal/side_by_side.h"
 #include "opseal/text.h"
 #include "rules/rules.h"
 
@@ -26,17 +26,9 @@ unsigned thread_count(const Options& options) {
 // Reads files side by side and joins them in the order of their paths.
 void read_files(Discovered& found, unsigned threads, Facts& facts) {
   std::vector<Facts> parts(found.inputs.size());
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t at = next++; at < parts.size(); at = next++) {
-      parts[at] = load_file(*found.inputs[at].analyzer, std::move(found.inputs[at].file));
-    }
-  };
-  const auto wanted = static_cast<unsigned>(std::min<std::size_t>(threads, parts.size()));
-  std::vector<std::thread> helpers;
-  for (unsigned i = 1; i < wanted; ++i) helpers.emplace_back(work);
-  work();
-  for (std::thread& helper : helpers) helper.join();
+  side_by_side(threads, parts.size(), [&](std::size_t at) {
+    parts[at] = load_file(*found.inputs[at].analyzer, std::move(found.inputs[at].file));
+  });
   for (Facts& part : parts) facts.append(std::move(part));
 }
 
@@ -157,7 +149,7 @@ Audit run_audit(const Options& options) {
   // From here on facts are const.
   audit.runs = run_rules(rules, audit.facts, thread_count(options), audit.findings);
   sort_findings(audit);
-  settle_findings(audit.settings, audit.findings);
+  settle_findings(audit.settings, rules, audit.findings);
   set_fingerprints(audit);
   // From here on findings are const.
   count(audit);

@@ -40,7 +40,8 @@ class Discovery {
         add_given(path);
       }
     }
-    remark_unused_excludes();
+    // A run over single files, as hooks make them, rarely meets every pattern.
+    if (walked_) remark_unused_excludes();
     std::sort(found_.inputs.begin(), found_.inputs.end(),
               [](const auto& a, const auto& b) { return a.file.path < b.file.path; });
     return std::move(found_);
@@ -51,9 +52,11 @@ class Discovery {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (!fs::exists(status)) {
-      throw UsageError("no such file or directory: " + quote(path));
+      throw UsageError(quote(path) + ": " +
+                       (error ? error.message() : "No such file or directory"));
     }
     if (fs::is_directory(status)) {
+      walked_ = true;
       add_directory(path, true);
     } else {
       add_file(path, true);
@@ -84,7 +87,23 @@ class Discovery {
   }
 
   static ProcessResult git(const std::string& directory, const std::vector<std::string>& words) {
-    std::vector<std::string> command = {"env", "LC_ALL=C", "git", "-C", directory};
+    // Nothing that the tree's own configuration names may run, and what a hook that called opseal
+    // set about its repository doesn't hold for another one.
+    std::vector<std::string> command = {"env",
+                                        "-u",
+                                        "GIT_DIR",
+                                        "-u",
+                                        "GIT_WORK_TREE",
+                                        "-u",
+                                        "GIT_INDEX_FILE",
+                                        "LC_ALL=C",
+                                        "git",
+                                        "-C",
+                                        directory,
+                                        "-c",
+                                        "core.fsmonitor=false",
+                                        "-c",
+                                        "core.hooksPath=/dev/null"};
     command.insert(command.end(), words.begin(), words.end());
     return run_process(command);
   }
@@ -111,6 +130,7 @@ class Discovery {
                                ", so everything there is read: " + first_line(list.errors));
       return false;
     }
+    if (!list.errors.empty()) not_walked(directory, first_line(list.errors));
     const fs::path base = fs::weakly_canonical(directory);
     for (std::size_t at = 0; at < list.output.size();) {
       const std::size_t end = std::min(list.output.find('\0', at), list.output.size());
@@ -131,9 +151,8 @@ class Discovery {
 
   void walk(const fs::path& directory, const fs::path& base) {
     std::error_code error;
-    for (fs::directory_iterator it(directory, fs::directory_options::skip_permission_denied, error),
-         end;
-         !error && it != end; it.increment(error)) {
+    fs::directory_iterator it(directory, error);
+    for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
       const fs::path path = it->path();
       if (path.filename() == ".git") continue;
       std::error_code ignored;
@@ -143,6 +162,13 @@ class Discovery {
         add_walked(path, base);
       }
     }
+    if (error) not_walked(directory.string(), error.message());
+  }
+
+  void not_walked(const std::string& directory, const std::string& reason) {
+    InputFile folder;
+    folder.path = shown_path(directory, root_);
+    add_problem(std::move(folder), "not everything in this directory can be read: " + reason);
   }
 
   void add_walked(const fs::path& path, const fs::path& base) {
@@ -232,6 +258,8 @@ class Discovery {
   const Options& options_;
   const Settings& settings_;
   std::string root_;
+  // A directory was given.
+  bool walked_ = false;
   std::vector<bool> exclude_used_;
   Discovered found_;
   std::set<std::string> seen_;

@@ -1,4 +1,5 @@
 #include <exception>
+#include <filesystem>
 #include <iostream>
 
 #include "cli/audit.h"
@@ -38,6 +39,9 @@ int main(int argc, char** argv) {
     if (!std::cout) throw opseal::UsageError("can't write to standard output");
     return code;
   } catch (const opseal::UsageError& error) {
+    std::cerr << "opseal: " << error.what() << '\n';
+    return opseal::exit_code::usage;
+  } catch (const std::filesystem::filesystem_error& error) {
     std::cerr << "opseal: " << error.what() << '\n';
     return opseal::exit_code::usage;
   } catch (const std::exception& error) {

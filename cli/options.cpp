@@ -36,7 +36,8 @@ void add_input_options(CLI::App& app, Options& options) {
                  "configuration file instead of the `opseal.toml` found upwards")
       ->type_name("FILE");
   app.add_flag("--no-config", options.no_config, "read no configuration file");
-  app.add_option("-j,--threads", options.threads, "threads; 0: one for each core");
+  app.add_option("-j,--threads", options.threads, "threads; 0: one for each core")
+      ->check(CLI::Range(0u, 256u));
 }
 
 void add_check(CLI::App& app, Options& options, std::vector<std::string>& reports) {

@@ -56,30 +56,38 @@ std::string_view last_points(std::string_view text, std::size_t points) {
 
 }  // namespace
 
-Places::~Places() {
+Places::~Places() { close_all(); }
+
+void Places::close_all() {
   for (auto& [number, file] : files_) {
     if (file.descriptor >= 0) ::close(file.descriptor);
+    file.descriptor = -1;
   }
+  open_files_ = 0;
+}
+
+// True when the file is there and as large as it was when it was read: one that changed since would
+// put every place somewhere else.
+bool Places::open(File& file, std::uint32_t number) {
+  if (file.descriptor >= 0) return true;
+  if (open_files_ >= most_open) close_all();
+  const InputFile& input = facts_.files[number];
+  file.descriptor = ::open(input.open_path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file.descriptor < 0) return false;
+  ++open_files_;
+  struct stat status {};
+  return ::fstat(file.descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+         static_cast<std::uint64_t>(status.st_size) == input.size;
 }
 
 Places::File& Places::file(std::uint32_t number) {
   File& file = files_[number];
-  if (file.ready) return file;
-  file.ready = true;
   const InputFile& input = facts_.files[number];
-  if (input.open_path.empty()) {
-    file.size = input.bytes.size();
-    file.readable = true;
-  } else {
-    file.descriptor = ::open(input.open_path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat status {};
-    file.readable =
-        file.descriptor >= 0 && ::fstat(file.descriptor, &status) == 0 && S_ISREG(status.st_mode);
-    file.size = file.readable ? static_cast<std::uint64_t>(status.st_size) : 0;
-    // A file that changed since it was read would put every place somewhere else.
-    if (file.size != input.size) file.readable = false;
-  }
-  if (file.readable) index(file, number);
+  const bool first = !file.ready;
+  file.ready = true;
+  file.size = input.size;
+  if (first || file.readable) file.readable = input.open_path.empty() || open(file, number);
+  if (first && file.readable) index(file, number);
   return file;
 }
 

@@ -43,6 +43,7 @@ class Places {
   struct File {
     bool ready = false;
     bool readable = false;
+    // -1 while closed.
     int descriptor = -1;
     std::uint64_t size = 0;
     // Offset of the first byte of each line.
@@ -53,7 +54,12 @@ class Places {
   };
   static constexpr std::uint64_t block_size = 4096;
 
+  // Descriptors open at once, at most: a process has a thousand, and a tree may have more files.
+  static constexpr std::size_t most_open = 64;
+
   File& file(std::uint32_t number);
+  bool open(File& file, std::uint32_t number);
+  void close_all();
   void index(File& file, std::uint32_t number);
   std::string read(const File& file, std::uint32_t number, std::uint64_t from,
                    std::uint64_t size) const;
@@ -64,6 +70,7 @@ class Places {
 
   const Facts& facts_;
   std::map<std::uint32_t, File> files_;
+  std::size_t open_files_ = 0;
 };
 
 }  // namespace opseal

@@ -179,7 +179,8 @@ std::vector<const Rule*> choose_rules(Settings& settings) {
   return chosen;
 }
 
-void settle_findings(Settings& settings, std::vector<Finding>& findings) {
+void settle_findings(Settings& settings, const std::vector<const Rule*>& ran,
+                     std::vector<Finding>& findings) {
   std::vector<bool> used(settings.silences.size());
   for (Finding& finding : findings) {
     for (const auto& [pattern, severity] : settings.severities) {
@@ -199,6 +200,10 @@ void settle_findings(Settings& settings, std::vector<Finding>& findings) {
   for (std::size_t i = 0; i < used.size(); ++i) {
     if (used[i]) continue;
     const Silence& silence = settings.silences[i];
+    const bool could_match = std::any_of(ran.begin(), ran.end(), [&silence](const Rule* rule) {
+      return glob_match(silence.rule.value, rule->id);
+    });
+    if (!could_match && matches_a_rule(silence.rule.value)) continue;
     settings.remarks.push_back("`silence`: " + (matches_a_rule(silence.rule.value)
                                                     ? "no finding of " + quote(silence.rule.value) +
                                                           " about " + quote(silence.subject)

@@ -55,8 +55,9 @@ Settings make_settings(const Options& options);
 std::vector<const Rule*> choose_rules(Settings& settings);
 
 // Sets severities and silences findings as the settings say. Silences that match nothing become
-// remarks.
-void settle_findings(Settings& settings, std::vector<Finding>& findings);
+// remarks, unless their rules are not among those that `ran`.
+void settle_findings(Settings& settings, const std::vector<const Rule*>& ran,
+                     std::vector<Finding>& findings);
 
 // "error", "warning", "note".
 const char* to_text(Severity severity);

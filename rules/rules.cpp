@@ -1,12 +1,11 @@
 #include "rules/rules.h"
 
 #include <algorithm>
-#include <atomic>
 #include <iterator>
 #include <string>
-#include <thread>
 #include <utility>
 
+#include "opseal/side_by_side.h"
 #include "opseal/text.h"
 
 namespace opseal {
@@ -74,16 +73,8 @@ std::vector<RuleRun> run_rules(std::span<const Rule* const> rules, const Facts& 
                                unsigned threads, std::vector<Finding>& findings) {
   std::vector<RuleRun> runs(rules.size());
   std::vector<std::vector<Finding>> found(rules.size());
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t at = next++; at < rules.size(); at = next++) {
-      runs[at] = run_rule(*rules[at], facts, found[at]);
-    }
-  };
-  std::vector<std::thread> helpers;
-  for (unsigned i = 1; i < threads; ++i) helpers.emplace_back(work);
-  work();
-  for (std::thread& helper : helpers) helper.join();
+  side_by_side(threads, rules.size(),
+               [&](std::size_t at) { runs[at] = run_rule(*rules[at], facts, found[at]); });
   for (std::vector<Finding>& part : found) {
     std::move(part.begin(), part.end(), std::back_inserter(findings));
   }
