@@ -212,6 +212,16 @@ bool is_block_shape(std::string_view folded) {
   return bits >= 1 && bits <= 16;
 }
 
+// "Q5_O" for "Q5_0": the letter in the place of the digit. The known spelling, or empty.
+std::string_view with_zeros_for_letters(const std::string& folded) {
+  std::string meant = folded;
+  for (std::size_t at = 1; at < meant.size(); ++at) {
+    if (meant[at] == 'o' && is_digit(meant[at - 1])) meant[at] = '0';
+  }
+  const Dtype* dtype = meant == folded ? nullptr : find_folded(meant);
+  return dtype == nullptr ? std::string_view() : dtype->name;
+}
+
 // Names that llama.cpp's quantiser gives to mixes (`llama_ftype`), and those of Unsloth's files.
 // The mixes that are called like their main type (`Q4_0`, `IQ4_XS`) are dtypes.
 bool is_file_format(std::string_view folded) {
@@ -339,7 +349,9 @@ DtypeWord read_word(std::string_view word, int depth) {
   if (const Dtype* dtype = find_folded(folded)) return {DtypeReading::dtype, dtype, bare};
   const DtypeReading shape = read_scalar_shape(folded);
   if (shape != DtypeReading::unknown) return {shape, nullptr, bare};
-  if (is_block_shape(folded)) return {DtypeReading::well_formed, nullptr, bare};
+  if (is_block_shape(folded) && with_zeros_for_letters(folded).empty()) {
+    return {DtypeReading::well_formed, nullptr, bare};
+  }
   // DLPack's lanes: `float32x4`.
   const std::size_t lanes = folded.rfind('x');
   if (lanes != std::string::npos && lanes + 1 < folded.size() && lanes > 0 &&
@@ -391,6 +403,7 @@ bool same_dtype(const Dtype& a, const Dtype& b) {
 std::string_view misspelt_dtype(std::string_view word) {
   if (word.size() > longest_word) return {};
   const std::string folded = fold(word);
+  if (const std::string_view meant = with_zeros_for_letters(folded); !meant.empty()) return meant;
   const auto [letters, digits] = split_digits(folded);
   for (const Spelling& spelling : index().folded) {
     if (spelling.key.size() >= 4 && folded.find(spelling.key) != folded.npos) return {};

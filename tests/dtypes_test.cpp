@@ -76,7 +76,9 @@ TEST_CASE("only a slip of the keyboard is a misspelling") {
   CHECK(misspelt_dtype("flaot32") == "float32");
   CHECK(misspelt_dtype("unit8") == "uint8");
   CHECK(misspelt_dtype("bflot16") == "bfloat16");
-  for (const char* word : {"ufloat8", "int8_block", "packed", "awq", "float", "hif8", "half4"}) {
+  CHECK(find_dtype(misspelt_dtype("Q5_O")) == find_dtype("q5_0"));
+  for (const char* word :
+       {"ufloat8", "int8_block", "packed", "awq", "float", "hif8", "half4", "q9_o"}) {
     INFO(word);
     CHECK(misspelt_dtype(word).empty());
   }
