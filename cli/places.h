@@ -55,7 +55,7 @@ class Places {
   static constexpr std::uint64_t block_size = 4096;
 
   // Descriptors open at once, at most: a process has a thousand, and a tree may have more files.
-  static constexpr std::size_t most_open = 64;
+  static constexpr std::size_t most_open = 16;
 
   File& file(std::uint32_t number);
   bool open(File& file, std::uint32_t number);

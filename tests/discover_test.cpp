@@ -1,0 +1,155 @@
+// What is read below a directory, and what never happens while it is looked for.
+
+#include "cli/discover.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "cli/process.h"
+#include "tests/support.h"
+
+namespace fs = std::filesystem;
+
+namespace opseal::test {
+namespace {
+
+constexpr const char* manifest = R"({"opseal_manifest": 1, "operators": [{"name": "add"}]})";
+
+// A scratch directory that is gone with the test; the test runs in it.
+class Tree {
+ public:
+  Tree() : before_(fs::current_path()) {
+    std::string pattern = (fs::temp_directory_path() / "opseal_discover_XXXXXX").string();
+    root_ = ::mkdtemp(pattern.data());
+    fs::current_path(root_);
+  }
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+  ~Tree() {
+    fs::current_path(before_);
+    std::error_code ignored;
+    fs::remove_all(root_, ignored);
+  }
+
+  void add(const fs::path& path, const std::string& text = manifest) {
+    fs::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << text;
+  }
+  // False when there is no git here.
+  static bool git(std::vector<std::string> words) {
+    words.insert(words.begin(), {"git", "-c", "user.name=t", "-c", "user.email=t@example.org"});
+    return run_process(words).status == 0;
+  }
+  const fs::path& root() const { return root_; }
+
+ private:
+  fs::path before_;
+  fs::path root_;
+};
+
+Discovered find(const std::vector<std::string>& paths, const std::vector<Exclusion>& exclude = {}) {
+  Options options;
+  options.paths = paths;
+  Settings settings;
+  settings.exclude = exclude;
+  return discover(options, settings);
+}
+
+std::string names(const Discovered& found) {
+  std::string text;
+  for (const Discovered::Input& input : found.inputs) text += input.file.path + ' ';
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("each file's kind is told by its content") {
+  Tree tree;
+  tree.add("a.json");
+  tree.add("sub/no_ending");
+  tree.add("other.json", R"({"name": 1})");
+  tree.add("text.txt", "opseal_manifest");
+  const Discovered found = find({"."});
+  CHECK(names(found) == "a.json sub/no_ending ");
+  CHECK(found.other_files == 2);
+  CHECK(found.problems.empty());
+}
+
+TEST_CASE("a manifest whose keys were sorted has its mark at the end of a large file") {
+  Tree tree;
+  std::string operators;
+  for (int i = 0; i < 10000; ++i) operators += std::string(i > 0 ? "," : "") + R"({"name": "op"})";
+  tree.add("sorted.json", R"({"operators": [)" + operators + R"(], "opseal_manifest": 1})");
+  tree.add("schema.json", R"({"properties": {"opseal_manifest": {"const": 1}}})");
+  CHECK(names(find({"."})) == "sorted.json ");
+}
+
+TEST_CASE("files that git ignores are left out, unless they or their directory are given by name") {
+  Tree tree;
+  if (!Tree::git({"init", "-q", "."})) return;
+  tree.add(".gitignore", "build/\n");
+  tree.add("a.json");
+  tree.add("build/b.json");
+  CHECK(names(find({"."})) == "a.json ");
+  CHECK(names(find({"build"})) == "build/b.json ");
+  CHECK(names(find({"build/b.json"})) == "build/b.json ");
+}
+
+TEST_CASE("nothing that the tree's own git configuration names is run") {
+  Tree tree;
+  if (!Tree::git({"init", "-q", "."})) return;
+  tree.add("a.json");
+  Tree::git({"config", "core.fsmonitor", "touch " + (tree.root() / "ran").string() + "; true"});
+  CHECK(names(find({"."})) == "a.json ");
+  CHECK(!fs::exists(tree.root() / "ran"));
+}
+
+TEST_CASE("a submodule that is not checked out ends no run") {
+  Tree tree;
+  if (!Tree::git({"init", "-q", "."})) return;
+  tree.add("a.json");
+  fs::create_directory("module");
+  REQUIRE(Tree::git({"update-index", "--add", "--cacheinfo",
+                     "160000,1234567890123456789012345678901234567890,module"}));
+  CHECK(names(find({"."})) == "a.json ");
+}
+
+TEST_CASE("symbolic links lead to no file outside the given directory") {
+  Tree tree;
+  tree.add("inside/a.json");
+  tree.add("outside/b.json");
+  fs::create_symlink("../outside/b.json", "inside/link.json");
+  fs::create_directory_symlink(".", "inside/loop");
+  CHECK(names(find({"inside"})) == "inside/a.json ");
+}
+
+TEST_CASE(
+    "patterns of exclude are relative to where they are written, or match any part of a path") {
+  Tree tree;
+  tree.add("third_party/x/a.json");
+  tree.add("sub/third_party/b.json");
+  tree.add("sub/c.json");
+  const std::string here = tree.root().string();
+  CHECK(names(find({"."}, {{"third_party", here}})) == "sub/c.json ");
+  CHECK(names(find({"."}, {{"sub/*", here}})) == "third_party/x/a.json ");
+  CHECK(names(find({"."}, {{"third_party/*", here + "/sub"}})) ==
+        "sub/c.json third_party/x/a.json ");
+  const Discovered found = find({"."}, {{"nothing", here}});
+  REQUIRE(found.remarks.size() == 1);
+  CHECK(found.remarks[0] == "`exclude`: no file matches `nothing`");
+}
+
+TEST_CASE("a directory that can't be read is a problem, not an empty one") {
+  Tree tree;
+  tree.add("a.json");
+  tree.add("closed/b.json");
+  fs::permissions("closed", fs::perms::none);
+  // Root reads everything.
+  const Discovered found = find({"."});
+  CHECK(found.problems.size() == (::geteuid() == 0 ? 0 : 1));
+  fs::permissions("closed", fs::perms::owner_all);
+}
+
+}  // namespace opseal::test
