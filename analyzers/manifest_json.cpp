@@ -268,33 +268,41 @@ class ManifestReader {
 
   void read_extension(const JsonReader::Text& name, std::uint32_t object) {
     const std::uint32_t node = writer_.next();
-    const bool repeated = has_equal_extension(object, node, name);
+    const bool keep = takes_extension(object, node, name);
     writer_.add_text(Key::extension, name.text, name.offset, name.length);
     json_.expect_colon();
     json_.peek();
     const std::uint64_t begin = json_.offset();
     const std::string raw = json_.read_raw();
-    if (raw.empty() || repeated) {
+    if (raw.empty() || !keep) {
       writer_.drop(node);
       return;
     }
     writer_.add(Key::extension, NodeType::raw, facts_.names.intern(raw), begin, raw.size());
   }
 
-  // An `x-` key is a rare guest, so looking back through the object is cheap enough unless an input
-  // is made to hurt: the look stops after a thousand members.
-  bool has_equal_extension(std::uint32_t object, std::uint32_t end, const JsonReader::Text& name) {
+  // Whether an object whose nodes end before `end` takes another `x-` key. It takes no equal one,
+  // and not any number: whoever asks it for a key looks through all its members.
+  bool takes_extension(std::uint32_t object, std::uint32_t end, const JsonReader::Text& name) {
     const Name wanted = facts_.names.find(name.text);
-    if (wanted == Names::missing) return false;
-    int looked = 0;
-    for (std::uint32_t node = object + 1; node < end && looked < 1000; ++looked) {
+    std::size_t extensions = 0;
+    for (std::uint32_t node = object + 1; node < end;) {
       const Node& member = facts_.nodes[node];
-      if (member.key == Key::extension && member.type == NodeType::text && member.value == wanted) {
-        equal_keys(name, member.offset());
-        return true;
+      if (member.key == Key::extension && member.type == NodeType::text) {
+        ++extensions;
+        if (member.value == wanted) {
+          equal_keys(name, member.offset());
+          return false;
+        }
       }
       node += extent(member);
     }
+    if (extensions < max_extensions) return true;
+    if (object != crowded_) {
+      json_.problem(name.offset, name.length,
+                    "more than " + std::to_string(max_extensions) + " `x-` keys in one object");
+    }
+    crowded_ = object;
     return false;
   }
 
@@ -325,11 +333,15 @@ class ManifestReader {
     return json_.read_text();
   }
 
+  static constexpr std::size_t max_extensions = 1000;
+
   JsonReader& json_;
   Facts& facts_;
   FactWriter writer_;
   // Of the map that is being read (maps don't nest): name -> where it stands.
   std::unordered_map<Name, std::uint64_t> entries_;
+  // The object that was last told to have too many `x-` keys.
+  std::uint32_t crowded_ = 0xffffffff;
 };
 
 }  // namespace

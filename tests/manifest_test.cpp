@@ -324,6 +324,16 @@ TEST_CASE("of equal `x-` keys the first is kept and both places are told") {
   CHECK(kept == "12");
 }
 
+TEST_CASE("an object keeps a thousand `x-` keys, so that looking through it stays cheap") {
+  std::string members;
+  for (int i = 0; i < 1500; ++i) members += ", \"x-" + std::to_string(i) + "\": 0";
+  const Facts facts = read_text(
+      manifest_of(R"({"name": "a")" + members + R"(, "inputs": 1}, {"name": "b", "x-0": 0})"));
+  check_problem(facts, "\"x-1000\"", "more than 1000 `x-` keys in one object");
+  CHECK(first_operator(facts)[Key::inputs].count() == 1);
+  CHECK(first_operator(facts).size() == 2 + 2 * 1000);
+}
+
 TEST_CASE("an `x-` value with a problem inside is left out") {
   const Facts facts = read_text(manifest_of(R"({"name": "a", "x-a": {"b": [NaN]}, "inputs": 1})"));
   check_problem(facts, "NaN", "`NaN` is not a value of JSON");
