@@ -7,8 +7,8 @@
 
 namespace opseal {
 
-/// A kind of live registry that opseal can walk. The walk is done by a Python child, so opseal
-/// itself needs no Python.
+// A kind of live registry that opseal can walk. The walk is done by a Python child, so opseal
+// itself needs no Python.
 struct Exporter {
   std::string_view name;         // as in `opseal export NAME`; also the manifest's `system`
   std::string_view package;      // what the interpreter must have installed
@@ -16,7 +16,7 @@ struct Exporter {
   std::string_view script;       // Python text of its entry module
 };
 
-/// In the order of their names.
+// In the order of their names.
 std::span<const Exporter> all_exporters();
 
 struct ExportRequest {
@@ -51,9 +51,9 @@ struct ExportOutcome {
       stderr_tail;  // last 16 KiB of what the child wrote to its standard output and standard error
 };
 
-/// Imports the package in a child process and returns the manifest of its registry. What the child
-/// prints is passed on to standard error, at most 1 MiB of it. Never throws for anything that the
-/// child does.
+// Imports the package in a child process and returns the manifest of its registry. What the child
+// prints is passed on to standard error, at most 1 MiB of it. Never throws for anything that the
+// child does.
 ExportOutcome run_exporter(const Exporter& exporter, const ExportRequest& request);
 
 }  // namespace opseal

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -421,6 +422,21 @@ TEST_CASE("a package that hangs is killed with its children when its time is up"
   REQUIRE(outcome->stderr_tail.starts_with("child "));
   const std::string process = outcome->stderr_tail.substr(6, outcome->stderr_tail.find('\n') - 6);
   CHECK(ends_soon(process));
+}
+
+TEST_CASE("a time limit that no clock can count is still a limit") {
+  const Workshop workshop;
+  workshop.write_braintrace("");
+  for (const double endless : {std::numeric_limits<double>::infinity(), 1e300}) {
+    const auto outcome = run_braintrace({.time_limit_seconds = endless});
+    if (!outcome) return;
+    CHECK(outcome->status == ExportStatus::ok);
+  }
+  for (const double none : {std::numeric_limits<double>::quiet_NaN(), -1e300}) {
+    const auto outcome = run_braintrace({.time_limit_seconds = none});
+    if (!outcome) return;
+    CHECK(outcome->status == ExportStatus::timed_out);
+  }
 }
 
 TEST_CASE("the ways in which a child can end without a manifest are told apart") {
