@@ -19,7 +19,7 @@ from _opseal_common import (
     tell_apart,
 )
 from _opseal_functions import core_function, describe_function
-from _opseal_jax_tables import JaxTables, leave_devices_alone
+from _opseal_jax_tables import JaxTables, leave_devices_alone, visible_devices
 from _opseal_primitive_uses import primitive_uses
 
 PACKAGE = "braintrace"
@@ -55,6 +55,7 @@ def export(request):
     return new_manifest(
         request,
         packages[:1] + ["brainevent", "jax", "jaxlib"] + packages[1:],
+        devices=visible_devices(),
         operators=walk.operators(),
         targets=[],
         libraries=[],
