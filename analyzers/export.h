@@ -24,7 +24,8 @@ struct ExportRequest {
   std::string python{};
   // Imported besides the exporter's own package.
   std::vector<std::string> modules{};
-  // May the exporter run code of the package beyond importing it?
+  // May the exporter also call the operators on their own benchmark data? Without it a package is
+  // imported, and of braintrace the functions that lay out trainable inputs are called.
   bool trace = false;
   // Then the child and its children are killed.
   double time_limit_seconds = 300;

@@ -114,7 +114,9 @@ void add_texts(CLI::App& app, Options& options) {
 
 void add_export(CLI::App& app, Options& options) {
   CLI::App* exporter = app.add_subcommand(
-      "export", "write a manifest from a live registry: imports the package, changes nothing");
+      "export",
+      "write a manifest from a live registry: imports the package, asks braintrace's functions "
+      "for its layouts, changes nothing");
   exporter->add_option("name", options.name, "brainevent, braintrace or jax")->required();
   exporter
       ->add_option("--python", options.python,

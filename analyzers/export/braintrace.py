@@ -3,6 +3,9 @@
 Three spellings are met: the package `_etrace_op` (to 0.2.2) or `_op`, and the rules `yw_to_w` (to
 0.2.3) or `dt_to_t`. The registries are keyed by primitive objects, so equal names stay apart;
 `identity` numbers them.
+
+Besides importing the package this calls `get_trainable_invars`, and through it the layout function
+of each primitive: which parameters mean which input is said nowhere else.
 """
 
 from _opseal_common import (
