@@ -181,9 +181,11 @@ std::span<const Exporter> all_exporters() {
       Exporter{"brainevent", "brainevent",
                "operators, kernels and rules of brainevent's registry, and its compilation cache",
                script_text("brainevent")},
-      Exporter{"braintrace", "braintrace",
-               "eligibility-trace primitives of braintrace and their rules",
-               script_text("braintrace")},
+      Exporter{
+          "braintrace", "braintrace",
+          "eligibility-trace primitives of braintrace and their rules; calls its functions that "
+          "lay out trainable inputs",
+          script_text("braintrace")},
       Exporter{"jax", "jax",
                "primitives, rules, lowerings and FFI targets of JAX and of packages on it",
                script_text("jax")},

@@ -7,8 +7,8 @@
 
 namespace opseal {
 
-/// A kind of live registry that opseal can walk. The walk is done by a Python child, so opseal
-/// itself needs no Python.
+// A kind of live registry that opseal can walk. The walk is done by a Python child, so opseal
+// itself needs no Python.
 struct Exporter {
   std::string_view name;         // as in `opseal export NAME`; also the manifest's `system`
   std::string_view package;      // what the interpreter must have installed
@@ -16,7 +16,7 @@ struct Exporter {
   std::string_view script;       // Python text of its entry module
 };
 
-/// In the order of their names.
+// In the order of their names.
 std::span<const Exporter> all_exporters();
 
 struct ExportRequest {
@@ -24,7 +24,8 @@ struct ExportRequest {
   std::string python{};
   // Imported besides the exporter's own package.
   std::vector<std::string> modules{};
-  // May the exporter run code of the package beyond importing it?
+  // May the exporter also call the operators on their own benchmark data? Without it a package is
+  // imported, and of braintrace the functions that lay out trainable inputs are called.
   bool trace = false;
   // Then the child and its children are killed.
   double time_limit_seconds = 300;
@@ -51,9 +52,9 @@ struct ExportOutcome {
       stderr_tail;  // last 16 KiB of what the child wrote to its standard output and standard error
 };
 
-/// Imports the package in a child process and returns the manifest of its registry. What the child
-/// prints is passed on to standard error, at most 1 MiB of it. Never throws for anything that the
-/// child does.
+// Imports the package in a child process and returns the manifest of its registry. What the child
+// prints is passed on to standard error, at most 1 MiB of it. Never throws for anything that the
+// child does.
 ExportOutcome run_exporter(const Exporter& exporter, const ExportRequest& request);
 
 }  // namespace opseal

@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <string_view>
 #include <system_error>
@@ -26,6 +27,12 @@ constexpr std::size_t most_output_kept = std::size_t{16} << 10;
 
 // Far beyond any real limit, and small enough for the arithmetic of the clock.
 constexpr double longest_wait_seconds = 1e8;
+
+// A clock counts whole ticks: what is no number cannot become one.
+Clock::duration wait_of(double seconds) {
+  const double wait = std::isnan(seconds) ? 0 : std::clamp(seconds, 0.0, longest_wait_seconds);
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(wait));
+}
 
 // How often the end of the child is looked for while its pipes are silent: a grandchild may hold
 // them open for ever.
@@ -207,8 +214,7 @@ class Listener {
       : answer_limit_(request.answer_limit),
         answer_pipe_(std::move(answer_pipe)),
         output_pipe_(std::move(output_pipe)),
-        deadline_(start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
-                              std::min(request.time_limit_seconds, longest_wait_seconds)))) {}
+        deadline_(start + wait_of(request.time_limit_seconds)) {}
 
   ChildEnd listen(const Child& child) {
     for (;;) {

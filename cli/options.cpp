@@ -1,6 +1,8 @@
 #include "cli/options.h"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdlib>
 #include <iostream>
 
 #include "cli/reports.h"
@@ -22,6 +24,12 @@ std::string check_report(const std::string& text) {
   const std::string format = parse_report(text).format;
   if (find_report(format) == nullptr) return unknown_report(format);
   return parse_report(text).path.empty() ? "no path after `=` in " + quote(text) : std::string();
+}
+
+// CLI11 takes `nan` and `inf` for positive numbers.
+std::string check_finite(const std::string& text) {
+  const bool finite = std::isfinite(std::strtod(text.c_str(), nullptr));
+  return finite ? std::string() : quote(text) + ", expected a finite number";
 }
 
 void add_input_options(CLI::App& app, Options& options) {
@@ -107,7 +115,9 @@ void add_texts(CLI::App& app, Options& options) {
 
 void add_export(CLI::App& app, Options& options) {
   CLI::App* exporter = app.add_subcommand(
-      "export", "write a manifest from a live registry: imports the package, changes nothing");
+      "export",
+      "write a manifest from a live registry: imports the package, asks braintrace's functions "
+      "for its layouts, changes nothing");
   exporter->add_option("name", options.name, "brainevent, braintrace or jax")->required();
   exporter
       ->add_option("--python", options.python,
@@ -119,7 +129,9 @@ void add_export(CLI::App& app, Options& options) {
       ->allow_extra_args(false);
   exporter->add_flag("--trace", options.trace,
                      "trace the operators' own benchmark calls: runs code of the package");
-  exporter->add_option("--time-limit", options.time_limit, "seconds")->check(CLI::PositiveNumber);
+  exporter->add_option("--time-limit", options.time_limit, "seconds")
+      ->check(CLI::PositiveNumber)
+      ->check(CLI::Validator(check_finite, ""));
   exporter->add_option("-o,--output", options.output, "file instead of standard output")
       ->type_name("FILE");
   exporter->callback([&options] { options.command = Command::export_; });

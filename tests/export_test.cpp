@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -86,6 +88,30 @@ def unheld():
 unheld()
 )";
 
+// Its constructor registers, in a branch that runs, in one that does not, and twice from one line.
+constexpr std::string_view branching_operators = R"(
+from brainevent._op.main import XLACustomKernel
+
+cuda = False
+if cuda:
+    mv_p = XLACustomKernel("mv")
+else:
+    mv_p = XLACustomKernel("mv")
+
+def twice(name):
+    return [XLACustomKernel(name) for _ in range(2)][-1]
+
+mm_p = twice("mm")
+
+def benchmark_data(platform):
+    from brainevent import _op, _registry
+    for module in (_registry, _op.main):
+        print("register is", module.register_primitive is _registry.original)
+    return []
+
+mv_p._benchmark_data_fn = mv_p._call_fn = benchmark_data
+)";
+
 // A folder that is the working directory and the only entry of PYTHONPATH while the test runs.
 class Workshop {
  public:
@@ -137,6 +163,23 @@ class Workshop {
     write("jax/lax.py", jax_operators);
   }
 
+  void write_brainevent() const {
+    write("brainevent/__init__.py", "from brainevent import operators\n");
+    write("brainevent/_registry.py",
+          "_PRIMITIVE_REGISTRY = {}\n"
+          "def register_primitive(name, primitive):\n    _PRIMITIVE_REGISTRY[name] = primitive\n"
+          "original = register_primitive\n");
+    write("brainevent/_op/__init__.py", "");
+    write("brainevent/_op/main.py",
+          "from brainevent._registry import register_primitive\n"
+          "class XLACustomKernel:\n"
+          "    def __init__(self, name):\n"
+          "        self.primitive, self._tags = object(), set()\n"
+          "        self._kernels, self._defaults = {}, {}\n"
+          "        register_primitive(name, self)\n");
+    write("brainevent/operators.py", branching_operators);
+  }
+
   fs::path folder() const { return folder_; }
 
  private:
@@ -156,7 +199,8 @@ std::optional<ExportOutcome> run(std::string_view name, ExportRequest request) {
   request.tool_version = "1.2.3";
   ExportOutcome outcome = run_exporter(exporter(name), request);
   if (outcome.status == ExportStatus::no_interpreter) {
-    MESSAGE("skipped: " << outcome.message);
+    // CTest looks for this at the beginning of a line.
+    std::cout << "skipped: " << outcome.message << "\n";
     return std::nullopt;
   }
   return outcome;
@@ -268,6 +312,35 @@ TEST_CASE("an operator that no variable holds belongs to the package of its rule
   CHECK(outcome->manifest.find("importing `doubling`") == std::string::npos);
 }
 
+TEST_CASE("the log of registrations has what ran, as often as it ran") {
+  const Workshop workshop;
+  workshop.write_brainevent();
+  const auto outcome = run("brainevent", {.trace = true});
+  if (!outcome) return;
+  CAPTURE(outcome->message);
+  CAPTURE(outcome->stderr_tail);
+  REQUIRE(outcome->status == ExportStatus::ok);
+  const std::string place = "\"location\": {\"file\": \"brainevent/operators.py\", \"line\": ";
+  const std::string mm = "  {\"name\": \"mm\", " + place + "11}}";
+  CHECK(outcome->manifest.find("\"registrations\": [\n  {\"name\": \"mv\", " + place + "8}},\n" +
+                               mm + ",\n" + mm + "\n ]") != std::string::npos);
+  // The package has its own function back once it is imported.
+  CHECK(outcome->stderr_tail.find("register is True\nregister is True\n") != std::string::npos);
+}
+
+TEST_CASE("registrations that nobody saw are not made up from two branches") {
+  const Workshop workshop;
+  workshop.write_brainevent();
+  workshop.write("sitecustomize.py", "import brainevent\n");
+  const auto outcome = run("brainevent", {});
+  if (!outcome) return;
+  CAPTURE(outcome->message);
+  CAPTURE(outcome->stderr_tail);
+  REQUIRE(outcome->status == ExportStatus::ok);
+  CHECK(outcome->manifest.find("\"registrations\":") == std::string::npos);
+  CHECK(outcome->manifest.find("`registrations` is not said") != std::string::npos);
+}
+
 TEST_CASE("two runs give the same bytes") {
   const Workshop workshop;
   workshop.write_braintrace("");
@@ -349,6 +422,21 @@ TEST_CASE("a package that hangs is killed with its children when its time is up"
   REQUIRE(outcome->stderr_tail.starts_with("child "));
   const std::string process = outcome->stderr_tail.substr(6, outcome->stderr_tail.find('\n') - 6);
   CHECK(ends_soon(process));
+}
+
+TEST_CASE("a time limit that no clock can count is still a limit") {
+  const Workshop workshop;
+  workshop.write_braintrace("");
+  for (const double endless : {std::numeric_limits<double>::infinity(), 1e300}) {
+    const auto outcome = run_braintrace({.time_limit_seconds = endless});
+    if (!outcome) return;
+    CHECK(outcome->status == ExportStatus::ok);
+  }
+  for (const double none : {std::numeric_limits<double>::quiet_NaN(), -1e300}) {
+    const auto outcome = run_braintrace({.time_limit_seconds = none});
+    if (!outcome) return;
+    CHECK(outcome->status == ExportStatus::timed_out);
+  }
 }
 
 TEST_CASE("the ways in which a child can end without a manifest are told apart") {

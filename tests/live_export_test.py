@@ -311,13 +311,18 @@ def say_required(value):
 
 
 def comparable(manifest):
-    """Without what may differ: who exported, and four things that older recordings say otherwise.
+    """Without what may differ: who exported and what devices he saw, and five things that older
+    recordings say otherwise.
 
     They counted 0 inputs for an implementation that takes `*args`, gave an empty list for ways that
-    counted nothing, did not see that a tangent reaches `reshard` through a loop variable, and left
-    out `required` where it equals `positional`.
+    counted nothing, did not see that a tangent reaches `reshard` through a loop variable, left out
+    `required` where it equals `positional`, and had the registrations in the order of their files,
+    not in that of the imports.
     """
     say_required(manifest)
+    manifest.pop("devices", None)
+    if "registrations" in manifest:
+        manifest["registrations"].sort(key=lambda entry: json.dumps(entry, sort_keys=True))
     for key in ("name", "version", "python"):
         manifest["producer"].pop(key, None)
     for operator in manifest["operators"]:

@@ -6,6 +6,7 @@ operator's own call makes), `calls` (positional arguments of its calls in the so
 """
 
 import ast
+import collections
 
 from _opseal_brainevent_cache import describe_cache
 from _opseal_brainevent_trace import traced_operators
@@ -21,9 +22,10 @@ from _opseal_common import (
     required_module,
 )
 from _opseal_ffi_log import FfiLog
-from _opseal_functions import core_function, describe_function, function_name, location
-from _opseal_jax_tables import JaxTables, leave_devices_alone
-from _opseal_sources import has_star, last_name, named_value, source_modules
+from _opseal_functions import core_function, describe_function, function_name
+from _opseal_jax_tables import JaxTables, leave_devices_alone, visible_devices
+from _opseal_registration_log import RegistrationLog
+from _opseal_sources import has_star, named_value, source_modules
 from _opseal_tangent import TangentReach
 
 PACKAGE = "brainevent"
@@ -34,19 +36,21 @@ STUB = "_register_stub_lowering"
 def export(request):
     leave_devices_alone()
     require_installed(PACKAGE)
-    log = FfiLog()
-    with log.listening(request):
+    log, registration_log = FfiLog(), RegistrationLog()
+    with log.listening(request), registration_log.listening(request):
         required_module(PACKAGE)
         import_extra(request)
     packages = packages_of(request, PACKAGE)
     kernels = registered_kernels(request)
-    calls, registrations = calls_in_source(request, kernels, packages)
+    calls = calls_in_source(kernels, packages)
+    registrations, all_known = registration_log.registrations(request, kernels, packages)
     traces = traced_operators(request, kernels) if request.trace else {}
     walk = Walk(request, kernels, packages, registrations)
     operators = [walk.operator(name, calls.get(name), traces.get(name)) for name in sorted(kernels)]
     return new_manifest(
         request,
         packages[:1] + ["jax", "jaxlib", "numba"] + packages[1:],
+        devices=visible_devices(),
         platforms=["cpu", "gpu", "tpu"],
         global_backends=global_backends(request),
         operators=operators,
@@ -54,7 +58,7 @@ def export(request):
         libraries=[],
         caches=describe_cache(request),
         dispatch=[],
-        registrations=registrations,
+        registrations=registrations if all_known else None,
     )
 
 
@@ -72,37 +76,20 @@ def global_backends(request):
     return dict(sorted(chosen.items())) if isinstance(chosen, dict) else None
 
 
-def calls_in_source(request, kernels, packages):
-    """({operator: counts of positional arguments}, [registrations in the source]).
+def calls_in_source(kernels, packages):
+    """{operator: counts of positional arguments}.
 
     A call with a starred argument hides its count, so nothing is said for its operator."""
     name_of = {id(kernel): name for name, kernel in kernels.items()}
-    counts, hidden, registrations = {}, set(), []
-    for variables, tree, file in source_modules(packages):
+    counts, hidden = {}, set()
+    for variables, tree, _ in source_modules(packages):
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            if is_registration(call):
-                registrations += registration(request, call, file)
             name = name_of.get(id(named_value(variables, call.func)))
             if name is not None and has_star(call):
                 hidden.add(name)
             elif name is not None:
                 counts.setdefault(name, set()).add(len(call.args))
-    known = {name: sorted(seen) for name, seen in counts.items() if name not in hidden}
-    return known, registrations
-
-
-def is_registration(call):
-    return last_name(call.func) == "XLACustomKernel" and bool(call.args)
-
-
-def registration(request, call, file):
-    name = call.args[0]
-    if not isinstance(name, ast.Constant) or not isinstance(name.value, str):
-        request.remark(
-            "an operator name that is computed keeps its registration out of `registrations`"
-        )
-        return []
-    return [{"name": name.value, "location": location(file, call.lineno)}]
+    return {name: sorted(seen) for name, seen in counts.items() if name not in hidden}
 
 
 class Walk:
@@ -189,12 +176,12 @@ class Walk:
 
 def unique_locations(registrations):
     """{operator: location}; of a name that is registered twice nobody can tell which survived."""
-    locations, repeated = {}, set()
-    for entry in registrations:
-        if entry["name"] in locations:
-            repeated.add(entry["name"])
-        locations[entry["name"]] = entry["location"]
-    return {name: place for name, place in locations.items() if name not in repeated}
+    times = collections.Counter(entry["name"] for entry in registrations)
+    return {
+        entry["name"]: entry["location"]
+        for entry in registrations
+        if times[entry["name"]] == 1 and "location" in entry
+    }
 
 
 def describe_kernel(platform, backend, entry):

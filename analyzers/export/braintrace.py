@@ -3,6 +3,9 @@
 Three spellings are met: the package `_etrace_op` (to 0.2.2) or `_op`, and the rules `yw_to_w` (to
 0.2.3) or `dt_to_t`. The registries are keyed by primitive objects, so equal names stay apart;
 `identity` numbers them.
+
+Besides importing the package this calls `get_trainable_invars`, and through it the layout function
+of each primitive: which parameters mean which input is said nowhere else.
 """
 
 from _opseal_common import (
@@ -19,7 +22,7 @@ from _opseal_common import (
     tell_apart,
 )
 from _opseal_functions import core_function, describe_function
-from _opseal_jax_tables import JaxTables, leave_devices_alone
+from _opseal_jax_tables import JaxTables, leave_devices_alone, visible_devices
 from _opseal_primitive_uses import primitive_uses
 
 PACKAGE = "braintrace"
@@ -55,6 +58,7 @@ def export(request):
     return new_manifest(
         request,
         packages[:1] + ["brainevent", "jax", "jaxlib"] + packages[1:],
+        devices=visible_devices(),
         operators=walk.operators(),
         targets=[],
         libraries=[],

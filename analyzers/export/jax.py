@@ -15,7 +15,12 @@ from _opseal_common import (
 )
 from _opseal_ffi_log import FfiLog
 from _opseal_functions import describe_function
-from _opseal_jax_tables import JaxTables, describe_abstract_evaluation, leave_devices_alone
+from _opseal_jax_tables import (
+    JaxTables,
+    describe_abstract_evaluation,
+    leave_devices_alone,
+    visible_devices,
+)
 from _opseal_primitive_uses import primitive_uses
 from _opseal_tangent import TangentReach
 
@@ -43,6 +48,7 @@ def export(request):
     return new_manifest(
         request,
         packages,
+        devices=visible_devices(),
         operators=operators,
         targets=targets,
         libraries=[],

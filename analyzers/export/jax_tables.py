@@ -5,6 +5,7 @@ Most are private. A table that is not there leaves its key out of every operator
 
 import functools
 import os
+import sys
 
 from _opseal_common import MISSING, optional_module, read
 from _opseal_functions import (
@@ -15,13 +16,25 @@ from _opseal_functions import (
     positional_parameters,
 )
 
+PLATFORM_VARIABLE = "JAX_PLATFORMS"
+
 
 def leave_devices_alone():
     """The tables fill without a device, and jax would take most of a GPU's memory from whoever
     uses it. A choice of the user stays.
 
     Needs: jax is not imported yet."""
-    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    os.environ.setdefault(PLATFORM_VARIABLE, "cpu")
+
+
+def visible_devices():
+    """What jax was allowed to see, or None: which devices another choice of the user comes to is
+    only known to who starts their clients.
+
+    Needs: the package is imported, for it may have chosen itself."""
+    config = getattr(sys.modules.get("jax"), "config", None)
+    chosen = getattr(config, "jax_platforms", os.environ.get(PLATFORM_VARIABLE))
+    return ["cpu"] if chosen == "cpu" else None
 
 
 class JaxTables:
