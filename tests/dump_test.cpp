@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "rules/rules.h"
 #include "tests/support.h"
 
 namespace fs = std::filesystem;
@@ -44,8 +45,11 @@ TEST_CASE("a dump read again gives the same findings") {
     const std::string text = read_file(entry.path());
     if (text.find("\"opseal_manifest\"") == text.npos) continue;
     const Audit audit = audit_text(text);
-    if (audit.facts.documents.size() != 1 || !audit.facts.problems.empty()) continue;
     INFO(entry.path().string());
+    // Those that are damaged on purpose say less than they hold.
+    if (entry.path().parent_path().filename() == "_damaged") continue;
+    REQUIRE(audit.facts.documents.size() == 1);
+    CHECK(audit.facts.problems.empty());
     const std::string dumped = dump_of(audit.facts);
     const Audit again = audit_text(dumped);
     CHECK(again.facts.problems.empty());
@@ -53,7 +57,7 @@ TEST_CASE("a dump read again gives the same findings") {
     CHECK(dump_of(again.facts) == dumped);
     ++manifests;
   }
-  CHECK(manifests >= 7);
+  CHECK(manifests >= static_cast<int>(2 * all_rules().size()));
 }
 
 TEST_CASE("a dump has a line for each operator") {

@@ -233,7 +233,7 @@ def sarif_judges(schema_file):
 def check_sarif_reports(opseal, schema_file, failures, folder):
     judges = list(sarif_judges(schema_file))
     if not judges:
-        print("SARIF reports are not checked: no pydantic-sarif and no --sarif-schema")
+        failures.check(False, "SARIF reports are not checked: no pydantic-sarif and no --sarif-schema")
         return
     seen = {"results": 0, "notifications": 0, "suppressions": 0, "skipped": 0}
     for name, text in reports(opseal, "sarif", failures, folder):
