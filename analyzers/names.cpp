@@ -1,5 +1,6 @@
 #include "opseal/names.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -69,7 +70,8 @@ const char* Names::store(std::string_view text) {
     block_left_ -= needed;
   }
   std::memcpy(at, &length, sizeof length);
-  std::memcpy(at + sizeof length, text.data(), length);
+  // Not memcpy, to which the null of an empty view is a mistake.
+  std::copy_n(text.data(), length, at + sizeof length);
   return at;
 }
 
