@@ -27,12 +27,15 @@ class FactWriter {
   void close(std::uint32_t container, std::uint64_t end_offset);
 
   // Takes back everything from a node on.
-  void drop(std::uint32_t from) { facts_.nodes.shrink_to(from); }
+  void drop(std::uint32_t from);
 
   // Nodes of one run, at most: indexes have 32 bits.
   static constexpr std::uint32_t max_nodes = 0xfffffff0;
 
  private:
+  // Needs: longer than `Node::max_length`.
+  void keep_length(std::uint32_t index, std::uint64_t length);
+
   Facts& facts_;
   // The text that stood last under each key. Most repeat: files, platforms, backends.
   std::array<Name, static_cast<std::size_t>(Key::key_count)> last_{};

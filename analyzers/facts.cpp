@@ -33,13 +33,22 @@ std::uint32_t Fact::size() const {
 
 Location Fact::where() const { return facts_ == nullptr ? Location{} : facts_->place(node_); }
 
+std::uint32_t Facts::length(std::uint32_t index) const {
+  const std::uint32_t short_length = nodes[index].length();
+  if (short_length < Node::max_length) return short_length;
+  const auto found = std::lower_bound(
+      long_lengths.begin(), long_lengths.end(), index,
+      [](const LongLength& one, std::uint32_t wanted) { return one.node < wanted; });
+  return found != long_lengths.end() && found->node == index ? found->length : short_length;
+}
+
 Location Facts::place(std::uint32_t index) const {
   const Node& node = nodes[index];
   const auto after = std::upper_bound(
       documents.begin(), documents.end(), index,
       [](std::uint32_t wanted, const Document& document) { return wanted < document.first; });
   if (after == documents.begin()) return {};
-  return {std::prev(after)->file, node.length(), node.offset()};
+  return {std::prev(after)->file, length(index), node.offset()};
 }
 
 void Facts::append(Facts&& other) {
@@ -65,6 +74,9 @@ void Facts::append(Facts&& other) {
     nodes.push_back(node);
   }
   reals.insert(reals.end(), other.reals.begin(), other.reals.end());
+  for (const LongLength& one : other.long_lengths) {
+    long_lengths.push_back({one.node + node_shift, one.length});
+  }
   for (Document document : other.documents) {
     document.file += file_shift;
     document.first += node_shift;

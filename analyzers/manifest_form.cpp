@@ -453,6 +453,7 @@ constexpr Form version_form{
     .count = true, .minimum = manifest_version, .maximum = manifest_version};
 
 constexpr Field manifest_fields[] = {
+    {schema_reference, &text_form, false, "address of the JSON Schema, for editors"},
     {opseal_manifest, &version_form, true, "version of the format"},
     {producer, &producer_form, false, "who wrote it"},
     {system, &system_form, false, "spelling and matching rules in force"},

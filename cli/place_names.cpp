@@ -40,8 +40,7 @@ std::uint32_t PlaceNames::after(const Child& child) const {
 bool PlaceNames::holds(std::uint32_t node, std::uint64_t offset) const {
   const Node& holder = facts_.nodes[node];
   if (offset < holder.offset()) return false;
-  // Longer values don't know how long they are.
-  return holder.length() == Node::max_length || offset < holder.offset() + holder.length();
+  return offset < holder.offset() + facts_.length(node);
 }
 
 std::string_view PlaceNames::name_of(const Child& child) const {

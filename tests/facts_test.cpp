@@ -152,6 +152,23 @@ TEST_CASE("what is taken back leaves what stood before it") {
   CHECK(object.node().length() == 10);
 }
 
+TEST_CASE("a length at the edge of what a node holds is exact") {
+  for (const std::uint64_t more : {0, 1}) {
+    Facts facts;
+    FactWriter writer(facts);
+    const std::uint32_t text = writer.next();
+    writer.add_text(Key::name, "a", 7, Node::max_length - 1 + more);
+    writer.add_text(Key::name, "b", 7, Node::max_length + more);
+    CHECK(facts.length(text) == Node::max_length - 1 + more);
+    CHECK(facts.length(text + 1) == Node::max_length + more);
+    CHECK(facts.long_lengths.size() == more);
+    writer.drop(text + 1);
+    CHECK(facts.long_lengths.empty());
+    writer.add_text(Key::name, "c", 7, std::uint64_t{1} << 33);
+    CHECK(facts.length(text + 1) == Location::max_length);
+  }
+}
+
 TEST_CASE("equal texts have one name, whatever they hold") {
   Names names;
   CHECK(names.intern("") == 0);

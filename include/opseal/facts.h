@@ -49,7 +49,7 @@ struct Node {
   // The place of its first byte, in 34 bits.
   std::uint32_t offset_low = 0;
   std::uint32_t offset_high : 2 = 0;
-  // Bytes; longer values are cut there.
+  // Bytes; what is longer is cut here, and `Facts::long_lengths` has it.
   std::uint32_t bytes : 17 = 0;
   Key key : 9 = Key::none;
   NodeType type : 4 = NodeType::unread;
@@ -72,6 +72,13 @@ struct Node {
 
 static_assert(sizeof(Node) == 12);
 static_assert(static_cast<unsigned>(Key::key_count) <= 512);
+
+// The length of a value that `Node` has no room for.
+struct LongLength {
+  std::uint32_t node = 0;
+  // Bytes; what is longer than `Location::max_length` is cut there.
+  std::uint32_t length = 0;
+};
 
 enum class Severity : std::uint8_t { note, warning, error };
 
@@ -120,6 +127,8 @@ class Facts {
   Names names;
   Chunked<Node> nodes;
   std::vector<double> reals;
+  // Of the nodes longer than `Node::max_length`, by node: few, since each takes so many bytes.
+  std::vector<LongLength> long_lengths;
   // Keys that occur anywhere, so that a rule about keys nobody said costs nothing.
   std::bitset<static_cast<std::size_t>(Key::key_count)> said;
 
@@ -127,6 +136,8 @@ class Facts {
   Fact root(const Document& document) const;
   Fact fact(std::uint32_t node) const;
   Location place(std::uint32_t node) const;
+  // Bytes of the value.
+  std::uint32_t length(std::uint32_t node) const;
 
   // Puts what another Facts holds behind what this one holds.
   void append(Facts&& other);
