@@ -166,6 +166,8 @@ inline constexpr Dtype dtype_table[] = {
     {"object", DtypeKind::opaque, 0, "object pyobject"},
     {"datetime64", DtypeKind::opaque, 64, "datetime64"},
     {"timedelta64", DtypeKind::opaque, 64, "timedelta64"},
+    // JAX's integer with a bound, the size of a dimension.
+    {"bint", DtypeKind::opaque, 0, "bint"},
     // JAX's zero-size tangent dtype.
     {"float0", DtypeKind::opaque, 0, "float0"},
     {"token", DtypeKind::opaque, 0, "token"},

@@ -16,10 +16,13 @@ namespace {
 constexpr std::string_view namespace_marks[] = {"::", "."};
 
 // Prefixes of enumerators, as `fold` leaves them: `DT_FLOAT`, `GGML_TYPE_F16`, `kTfLiteInt8`,
-// `kFloat`, `ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT`, `DTYPE_F32`, `TYPE_FP32`.
-constexpr std::string_view enumerator_prefixes[] = {
-    "ggmltype", "onnxtensorelementdatatype", "ktflite", "tflite", "datatype", "dtype", "dt", "type",
-    "k"};
+// `kFloat`, `ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT`, `DTYPE_F32`, `TYPE_FP32`,
+// `TENSOR_TYPE_INT8`.
+constexpr std::string_view enumerator_prefixes[] = {"ggmltype",   "onnxtensorelementdatatype",
+                                                    "tensortype", "ktflite",
+                                                    "tflite",     "datatype",
+                                                    "dtype",      "dt",
+                                                    "type",       "k"};
 
 // Longer words are no dtypes, and work on them would be wasted on hostile input.
 constexpr std::size_t longest_word = 200;
@@ -298,7 +301,7 @@ DtypeWord read_brackets(std::string_view word, int depth) {
       return {DtypeReading::dtype, find(index().exact, "f32"), inside};
     }
     if (head == "tensor") return read_word(inside, depth + 1);
-    for (const std::string_view known : {"seq", "optional", "sparse_tensor", "map"}) {
+    for (const std::string_view known : {"seq", "sequence", "optional", "sparse_tensor", "map"}) {
       if (head == known) return read_parts(inside, depth);
     }
     if (head == "opaque") return {DtypeReading::composed, nullptr, inside};
@@ -338,9 +341,9 @@ DtypeWord read_word(std::string_view word, int depth) {
     return {DtypeReading::dtype, find(index().exact, "f32"), bare};
   }
   if (const Dtype* dtype = find(index().exact, bare)) return {DtypeReading::dtype, dtype, bare};
-  // C's `int32_t`, TensorFlow's `float_ref`.
+  // C's `int32_t`, TensorFlow's `float_ref` and `DT_FLOAT_REF`.
   std::string_view stem = bare;
-  for (const std::string_view suffix : {"_t", "_ref"}) {
+  for (const std::string_view suffix : {"_t", "_ref", "_REF"}) {
     if (stem.ends_with(suffix)) stem.remove_suffix(suffix.size());
   }
   if (const Dtype* dtype = find_folded(fold(bare))) return {DtypeReading::dtype, dtype, bare};

@@ -200,13 +200,21 @@ PlatformNames::PlatformNames(const Fact& manifest) {
   }
 }
 
-Name PlatformNames::resolve(Name name) const {
-  // A ring ends after as many steps as there are aliases.
-  for (std::size_t step = 0; step < aliases_.size(); ++step) {
+Name PlatformNames::resolve(Name name) {
+  std::vector<Name> walked;
+  while (true) {
     const auto alias = aliases_.find(name);
     if (alias == aliases_.end()) break;
+    // A name stands for itself while its chain is walked: meeting one again is a ring.
+    const auto [known, fresh] = resolved_.try_emplace(name, name);
+    if (!fresh) {
+      name = known->second;
+      break;
+    }
+    walked.push_back(name);
     name = alias->second;
   }
+  for (const Name passed : walked) resolved_[passed] = name;
   return name;
 }
 

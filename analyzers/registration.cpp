@@ -59,23 +59,21 @@ std::string subject_of(const Fact& manifest, const Fact& op) {
   return subject;
 }
 
-std::string site_of(const Fact& item) {
-  const Fact location = item[Key::location];
+std::string place_text(const Fact& location) {
   if (!location[Key::file].is_text()) return {};
   std::string place(location[Key::file].text());
   if (location[Key::line].is_count()) place += ':' + std::to_string(location[Key::line].count());
-  return " (registered at " + quote(place) + ")";
+  return quote(place);
+}
+
+std::string site_of(const Fact& item) {
+  const std::string place = place_text(item[Key::location]);
+  return place.empty() ? place : " (registered at " + place + ")";
 }
 
 std::string function_text(const Fact& function) {
-  std::string out = quote(function[Key::name].text());
-  const Fact location = function[Key::location];
-  if (location[Key::file].is_text()) {
-    std::string place(location[Key::file].text());
-    if (location[Key::line].is_count()) place += ':' + std::to_string(location[Key::line].count());
-    out += " (" + place + ")";
-  }
-  return out;
+  const std::string place = place_text(function[Key::location]);
+  return quote(function[Key::name].text()) + (place.empty() ? place : " (" + place + ")");
 }
 
 bool is_active_kernel(const Fact& kernel) {

@@ -38,19 +38,22 @@ void check_kernel(const Fact& manifest, const Fact& op, const Fact& kernel, Sink
   sink.inspected();
   const Fact folded = folding(op, kernel);
   if (!folded.said()) return;
-  if (grid.is("fixed")) {
-    Finding& finding =
-        sink.add(subject_of(manifest, op),
-                 "kernel " + decision_text(kernel) + " has a fixed grid and batches by " +
-                     quote(folded.text()) + ", one launch for the whole batch",
-                 evidence(grid, "grid fixed here"));
-    finding.related.push_back(evidence(folded, "batch folded here" + site_of(op)));
-  } else if (row_coupled.truth()) {
+  if (row_coupled.truth()) {
     Finding& finding =
         sink.add(subject_of(manifest, op),
                  "kernel " + decision_text(kernel) + " couples rows and batches by " +
                      quote(folded.text()) + ", one launch over the folded batch",
                  evidence(row_coupled, "rows coupled here"));
+    finding.severity = Severity::error;
+    finding.related.push_back(evidence(folded, "batch folded here" + site_of(op)));
+  } else if (grid.is("fixed")) {
+    Finding& finding =
+        sink.add(subject_of(manifest, op),
+                 "kernel " + decision_text(kernel) + " has a fixed grid and batches by " +
+                     quote(folded.text()) +
+                     ": one launch covers a part of the batch, unless the kernel loops over the "
+                     "rest",
+                 evidence(grid, "grid fixed here"));
     finding.related.push_back(evidence(folded, "batch folded here" + site_of(op)));
   }
 }
@@ -70,15 +73,17 @@ extern constinit const Rule batch_fixed_launch{
     .title = "batched call goes into one launch that was made for a single element",
     .rationale =
         "The batching method hands the kernel the whole batch in one call. A grid that is written "
-        "as constants still covers one element only, so the rest of the output is never written; a "
-        "kernel that couples rows (a scan, a stencil) reads across the border between elements. "
-        "Nothing raises: the first element is right and the others are rubbish.",
+        "as constants still covers one element only, and unless the kernel loops over the rest, as "
+        "a "
+        "persistent kernel does, that part of the output is never written. A kernel that couples "
+        "rows (a scan, a stencil) reads across the border between elements. Nothing raises: the "
+        "first element is right and the others are rubbish.",
     .example =
         R"({"name": "scan", "kernels": [{"platform": "gpu", "launch": {"grid": "fixed", "vmap_method": "broadcast_all"}}]})",
     .fix =
         "derive the grid from the shapes of the call, or batch with one call for each element "
         "(`sequential`)",
-    .severity = Severity::error,
+    .severity = Severity::warning,
     .inspects = "kernel whose launch grid or row coupling is said, and how its calls are batched",
     .needs = {Key::operators, Key::kernels},
     .check = check,

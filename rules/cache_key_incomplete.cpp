@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "opseal/platforms.h"
 #include "opseal/rule.h"
 #include "rules/cache_keys.h"
 
@@ -31,6 +32,30 @@ bool has_input(const Fact& inputs, std::string_view wanted) {
   return std::any_of(std::begin(stand_ins), std::end(stand_ins), [&](const StandIn& stand_in) {
     return stand_in.wanted == wanted && list_has(inputs, stand_in.serves);
   });
+}
+
+// A build that reads headers, as C, C++ and CUDA do.
+bool includes_headers(const Fact& cache) {
+  if (cache[Key::headers].present()) return true;
+  for (const std::string_view word : {"headers", "include_paths", "compiler", "flags"}) {
+    if (list_has(cache[Key::inputs], word)) return true;
+  }
+  return false;
+}
+
+// Functions whose arguments are specified beside the source, as XLA's FFI wants it.
+bool has_specs(const Fact& manifest) {
+  if (registers_with_xla(manifest)) return true;
+  for (const Fact target : manifest[Key::targets].items()) {
+    if (target[Key::spec].present()) return true;
+  }
+  return false;
+}
+
+// The word as a message shows it; `specs` is nobody's everyday word.
+std::string in_words(std::string_view word) {
+  if (word != "specs") return quote(word);
+  return "`specs` (the argument specifications of the functions)";
 }
 
 // Whether callers can name include directories of their own.
@@ -73,7 +98,13 @@ std::string listing(const std::vector<std::string>& parts) {
 }
 
 void check(const Facts& facts, Sink& sink) {
-  for_each_cache(facts, [&sink](const Fact& cache) {
+  Fact entered;
+  bool specs = false;
+  for_each_cache(facts, [&](const Fact& manifest, const Fact& cache) {
+    if (!entered.said() || entered.index() != manifest.index()) {
+      entered = manifest;
+      specs = has_specs(manifest);
+    }
     const Fact inputs = cache[Key::inputs];
     const Fact required = cache[Key::required_inputs];
     if (!all_read(inputs) || (required.said() && !all_read(required))) return;
@@ -84,7 +115,7 @@ void check(const Facts& facts, Sink& sink) {
       // `cache-key-env` judges the environment.
       if (word == "environment") return;
       if (!has_input(inputs, word)) {
-        missing.push_back(quote(word));
+        missing.push_back(in_words(word));
       } else if (word == "headers") {
         for (std::string& words : uncovered_headers(cache)) missing.push_back(std::move(words));
       }
@@ -92,7 +123,11 @@ void check(const Facts& facts, Sink& sink) {
     if (required.is_list()) {
       for (const Fact word : required.items()) want(word.text());
     } else {
-      for (const std::string_view word : usual_inputs) want(word);
+      for (const std::string_view word : usual_inputs) {
+        if (word == "specs" && !specs) continue;
+        if (word == "headers" && !includes_headers(cache)) continue;
+        want(word);
+      }
     }
     if (missing.empty()) return;
     Finding& finding = sink.add(cache_subject(cache), "key lacks " + listing(missing),
@@ -115,7 +150,7 @@ extern constinit const Rule cache_key_incomplete{
         "set of functions the old library is loaded. It lacks a symbol, or it runs the old code "
         "and says nothing.",
     .example = R"({"name": "kernels", "kind": "disk", "inputs": ["source", "architecture",)"
-               R"( "compiler_version", "flags", "headers"]})",
+               R"( "compiler_version", "flags"]})",
     .fix =
         "put the missing parts in the key; where entries cannot depend on one of them, list "
         "those that count in `required_inputs`",

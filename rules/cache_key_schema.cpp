@@ -4,7 +4,7 @@
 namespace opseal {
 
 static void check(const Facts& facts, Sink& sink) {
-  for_each_cache(facts, [&sink](const Fact& cache) {
+  for_each_cache(facts, [&sink](const Fact&, const Fact& cache) {
     const Fact schema = cache[Key::schema];
     if (!schema.said() || !outlives_process(cache)) return;
     sink.inspected();

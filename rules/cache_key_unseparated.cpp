@@ -12,7 +12,7 @@ bool has_one_field(const Fact& cache) {
 }
 
 void check(const Facts& facts, Sink& sink) {
-  for_each_cache(facts, [&sink](const Fact& cache) {
+  for_each_cache(facts, [&sink](const Fact&, const Fact& cache) {
     const Fact separated = cache[Key::separated];
     if (!separated.is_truth()) return;
     sink.inspected();

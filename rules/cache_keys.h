@@ -8,12 +8,13 @@
 
 namespace opseal {
 
-// Calls `visit(cache)` for each cache of each manifest.
+// Calls `visit(manifest, cache)` for each cache of each manifest.
 template <typename Visit>
 void for_each_cache(const Facts& facts, Visit visit) {
   for (const Document& document : facts.documents) {
-    for (const Fact cache : facts.root(document)[Key::caches].items()) {
-      if (cache.said()) visit(cache);
+    const Fact manifest = facts.root(document);
+    for (const Fact cache : manifest[Key::caches].items()) {
+      if (cache.said()) visit(manifest, cache);
     }
   }
 }
@@ -24,11 +25,8 @@ inline std::string cache_subject(const Fact& cache) {
 
 // " (key made at `pkg/cache.py:57`)", or empty.
 inline std::string key_site(const Fact& cache) {
-  const Fact location = cache[Key::location];
-  if (!location[Key::file].is_text()) return {};
-  std::string place(location[Key::file].text());
-  if (location[Key::line].is_count()) place += ':' + std::to_string(location[Key::line].count());
-  return " (key made at " + quote(place) + ")";
+  const std::string place = place_text(cache[Key::location]);
+  return place.empty() ? place : " (key made at " + place + ")";
 }
 
 // A cache in memory ends with its process, and with it most of what could change behind the key.

@@ -49,7 +49,7 @@ std::vector<std::pair<NamedEntry, NamedEntry>> find_bleeds(const Fact& entries) 
 }
 
 void check(const Facts& facts, Sink& sink) {
-  for_each_cache(facts, [&sink](const Fact& cache) {
+  for_each_cache(facts, [&sink](const Fact&, const Fact& cache) {
     const Fact match = cache[Key::match];
     if (!match.is_text()) return;
     sink.inspected();

@@ -74,7 +74,7 @@ Uniqueness uniqueness_of(std::string_view text) {
 }
 
 void check(const Facts& facts, Sink& sink) {
-  for_each_cache(facts, [&sink](const Fact& cache) {
+  for_each_cache(facts, [&sink](const Fact&, const Fact& cache) {
     const Fact words = cache[Key::temporary_name];
     if (!all_read(words) || !outlives_process(cache)) return;
     bool within = false;

@@ -40,6 +40,9 @@ Choices::iterator find_rivals(Choices::iterator first, Choices::iterator end) {
   });
 }
 
+// Without a default the registry takes the kernel that was registered first: a rule, not chance.
+bool takes_the_first(const Fact& manifest) { return manifest[Key::system].is("brainevent"); }
+
 bool chosen(const Fact& map, const Fact& platform, PlatformNames& names) {
   for (const auto& [name, backend] : map.entries()) {
     if (names.reaches(platform, name)) return true;
@@ -57,8 +60,8 @@ void report(const Fact& manifest, const Fact& op, const Fact& a, const Fact& b, 
   finding.related.push_back(evidence(b, "the other" + site_of(b)));
 }
 
-void check_operator(const Fact& manifest, const Fact& op, PlatformNames& names, Choices& choices,
-                    Sink& sink) {
+void check_operator(const Fact& manifest, const Fact& op, bool first_wins, PlatformNames& names,
+                    Choices& choices, Sink& sink) {
   const Fact defaults = op[Key::defaults];
   // A ranking decides without a default: an order of fallbacks or priorities.
   if (!defaults.is_map() || !kernels_known(op) || op[Key::fallback]) return;
@@ -85,7 +88,7 @@ void check_operator(const Fact& manifest, const Fact& op, PlatformNames& names, 
     if (!inspected) sink.inspected();
     inspected = true;
     const Fact platform = rivals->kernel[Key::platform];
-    if (chosen(defaults, platform, names) ||
+    if (first_wins || chosen(defaults, platform, names) ||
         chosen(manifest[Key::global_backends], platform, names)) {
       continue;
     }
@@ -97,9 +100,10 @@ void check(const Facts& facts, Sink& sink) {
   Choices choices;
   for (const Document& document : facts.documents) {
     const Fact manifest = facts.root(document);
+    const bool first_wins = takes_the_first(manifest);
     PlatformNames names(manifest);
     for (const Fact op : manifest[Key::operators].items()) {
-      if (op.said()) check_operator(manifest, op, names, choices, sink);
+      if (op.said()) check_operator(manifest, op, first_wins, names, choices, sink);
     }
   }
 }
@@ -112,9 +116,10 @@ extern constinit const Rule default_missing{
     .rationale =
         "Two backends offer the same kernel on one platform, and the table of defaults says "
         "nothing "
-        "about that platform. Which of them runs then depends on the order of registration or on "
-        "luck: it differs between machines and changes with an import, and some dispatchers refuse "
-        "the call.",
+        "about that platform. Which of them runs then depends on the order in which they happen to "
+        "be "
+        "registered or stored: it may differ between machines and change with an import, and some "
+        "dispatchers refuse the call.",
     .example =
         R"({"name": "mv", "defaults": {"cpu": "numba"}, "kernels": [{"platform": "cpu", "backend": "numba"}, {"platform": "gpu", "backend": "cuda_raw"}, {"platform": "gpu", "backend": "jax_raw"}]})",
     .fix = "name a default backend for the platform",

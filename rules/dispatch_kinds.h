@@ -35,12 +35,9 @@ inline std::string dispatch_subject(const Fact& dispatch) {
 inline std::string part_site(const Fact& part) {
   std::string site;
   if (part[Key::name].is_text()) site = quote(part[Key::name].text());
-  const Fact location = part[Key::location];
-  if (location[Key::file].is_text()) {
-    std::string place(location[Key::file].text());
-    if (location[Key::line].is_count()) place += ':' + std::to_string(location[Key::line].count());
-    site += (site.empty() ? "" : " at ") + quote(place);
-  }
+  const std::string place = place_text(part[Key::location]);
+  if (!site.empty() && !place.empty()) site += " at ";
+  site += place;
   return site.empty() ? site : " (" + site + ")";
 }
 

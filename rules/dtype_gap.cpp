@@ -65,6 +65,15 @@ struct Side {
   std::vector<Fact> unclear;
 };
 
+// A kernel's list in a slot.
+struct Speaker {
+  std::uint64_t slot;
+  // Index of the platform.
+  std::size_t side;
+  std::uint32_t kernel;
+  Fact words;
+};
+
 // What one platform lacks, over all slots.
 struct Gap {
   Name platform = Names::missing;
@@ -87,7 +96,8 @@ class OperatorCheck {
     }
     comparisons_ = 0;
     collect(op);
-    if (claims_.empty()) return;
+    if (claims_.empty() || !find_speakers(op)) return;
+    spoken_slot_ = 0;
     // Not `stable_sort`, which allocates: a million operators pass here.
     std::sort(claims_.begin(), claims_.end(), [](const Claim& a, const Claim& b) {
       if (a.slot != b.slot) return a.slot < b.slot;
@@ -186,44 +196,67 @@ class OperatorCheck {
     }
   }
 
-  // The list in which a kernel speaks in a slot, or an absent fact.
-  static Fact words_in(const Fact& kernel, std::uint64_t slot) {
-    if (slot >= variables_slot) {
-      for (const EntryRange::Entry entry : kernel[Key::type_constraints].entries()) {
-        if (entry.name.name() == slot - variables_slot) return entry.value;
-      }
-      return {};
-    }
-    return kernel[slot >= signatures_slot ? Key::signatures : Key::dtypes];
-  }
-
-  // Refills `sides_` and returns how many platforms there are; 0 for more than any registry has.
-  std::size_t find_sides(const Fact& op, std::uint64_t slot) {
-    sides_.clear();
+  // Notes once for each kernel in which slots it speaks, since an operator may have as many slots
+  // as kernels. False for more platforms than any registry has.
+  bool find_speakers(const Fact& op) {
+    platforms_.clear();
+    speakers_.clear();
     for (const Fact kernel : op[Key::kernels].items()) {
       if (!is_active_kernel(kernel) || kernel[Key::stub].truth()) continue;
       const Name platform = kernel[Key::platform].name();
-      auto side = std::find_if(sides_.begin(), sides_.end(),
+      auto side = std::find_if(platforms_.begin(), platforms_.end(),
                                [&](const Side& known) { return known.platform == platform; });
-      if (side == sides_.end()) {
-        if (sides_.size() == most_platforms) return 0;
-        side = sides_.insert(sides_.end(), Side());
+      if (side == platforms_.end()) {
+        if (platforms_.size() == most_platforms) return false;
+        side = platforms_.insert(platforms_.end(), Side());
         side->platform = platform;
       }
       ++side->kernels;
-      const Fact words = words_in(kernel, slot);
-      if (!words.is_list() || !all_dtypes_read(words)) continue;
-      ++side->speaking;
-      if (!side->words.said()) side->words = words;
+      const auto place = static_cast<std::size_t>(side - platforms_.begin());
+      const auto note = [&](std::uint64_t slot, const Fact& words) {
+        if (words.is_list()) speakers_.push_back({slot, place, kernel.index(), words});
+      };
+      note(dtypes_slot, kernel[Key::dtypes]);
+      note(signatures_slot, kernel[Key::signatures]);
+      for (const EntryRange::Entry entry : kernel[Key::type_constraints].entries()) {
+        note(variables_slot + entry.name.name(), entry.value);
+      }
     }
-    return sides_.size();
+    std::sort(speakers_.begin(), speakers_.end(), [](const Speaker& a, const Speaker& b) {
+      return a.slot != b.slot ? a.slot < b.slot : a.words.index() < b.words.index();
+    });
+    return true;
+  }
+
+  // Refills `sides_` for a slot.
+  void find_sides(std::uint64_t slot) {
+    // A kernel that has signatures speaks at all of their positions.
+    if (slot >= signatures_slot && slot < variables_slot) slot = signatures_slot;
+    if (slot != spoken_slot_) {
+      spoken_slot_ = slot;
+      spoken_ = platforms_;
+      auto speaker = std::lower_bound(
+          speakers_.begin(), speakers_.end(), slot,
+          [](const Speaker& candidate, std::uint64_t wanted) { return candidate.slot < wanted; });
+      std::uint32_t before = 0;
+      for (; speaker != speakers_.end() && speaker->slot == slot; ++speaker) {
+        // Of a variable that is named twice the first list counts.
+        if (speaker->kernel == before) continue;
+        before = speaker->kernel;
+        if (!all_dtypes_read(speaker->words)) continue;
+        Side& side = spoken_[speaker->side];
+        ++side.speaking;
+        if (!side.words.said()) side.words = speaker->words;
+      }
+    }
+    sides_ = spoken_;
   }
 
   bool judge_slot(const Fact& op, std::size_t first, std::size_t end) {
-    const std::size_t platforms = find_sides(op, claims_[first].slot);
+    find_sides(claims_[first].slot);
     // A platform with a kernel that doesn't say what it takes may take everything.
     std::erase_if(sides_, [](const Side& side) { return side.kernels != side.speaking; });
-    if (sides_.empty() || platforms < 2) return false;
+    if (sides_.empty() || platforms_.size() < 2) return false;
     for (std::size_t at = first; at < end; ++at) {
       const Dtype* dtype = words_.read(claims_[at].text).dtype;
       if (dtype == nullptr || dtype->first.empty()) continue;
@@ -375,6 +408,13 @@ class OperatorCheck {
   DtypeWords& words_;
   Sink& sink_;
   std::vector<Claim> claims_;
+  // All platforms with the number of their kernels.
+  std::vector<Side> platforms_;
+  std::vector<Speaker> speakers_;
+  // What `platforms_` say in `spoken_slot_`.
+  std::vector<Side> spoken_;
+  std::uint64_t spoken_slot_ = 0;
+  // The same without those that leave something open.
   std::vector<Side> sides_;
   std::vector<Gap> gaps_;
   std::size_t comparisons_ = 0;

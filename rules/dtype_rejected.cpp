@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "opseal/platforms.h"
 #include "opseal/registration.h"
 #include "opseal/rule.h"
 #include "opseal/text.h"
@@ -28,10 +29,7 @@ constexpr Bridge bridges[] = {
     {"numba_cuda", "numba's CUDA bridge to XLA", false},
 };
 
-// An engine of its own may pass bytes to numba under any name; XLA's bridge can't.
-const Bridge* bridge_of(const Fact& manifest, const Fact& kernel) {
-  const Fact system = manifest[Key::system];
-  if (!system.is("brainevent") && !system.is("braintrace") && !system.is("jax")) return nullptr;
+const Bridge* bridge_of(const Fact& kernel) {
   for (const Bridge& bridge : bridges) {
     if (kernel[Key::backend].is(bridge.backend)) return &bridge;
   }
@@ -47,8 +45,8 @@ bool carries(const Bridge& bridge, const Dtype& dtype) {
 
 // The last backend of a chain says yes to everything by design, since nothing would come after a
 // no. In ggml that is the CPU.
-bool is_last_resort(const Fact& manifest, const Fact& op, const Fact& kernel) {
-  if (manifest[Key::system].is("ggml") && lower(kernel[Key::platform].text()) == "cpu") return true;
+bool is_last_resort(bool ggml, const Fact& op, const Fact& kernel) {
+  if (ggml && lower(kernel[Key::platform].text()) == "cpu") return true;
   Fact last;
   for (const Fact next : op[Key::fallback].items()) last = next;
   return last.is_text() && (last.name() == kernel[Key::platform].name() ||
@@ -64,11 +62,18 @@ class KernelCheck {
  public:
   KernelCheck(DtypeWords& words, Sink& sink) : words_(words), sink_(sink) {}
 
+  // To be called before the kernels of each manifest.
+  void enter(const Fact& manifest) {
+    // An engine of its own may pass bytes to numba under any name; XLA's bridge can't.
+    xla_ = registers_with_xla(manifest);
+    ggml_ = manifest[Key::system].is("ggml");
+  }
+
   void judge(const Fact& manifest, const Fact& op, const Fact& kernel) {
     const Fact refused = kernel[Key::refused];
-    const bool last = is_last_resort(manifest, op, kernel);
+    const bool last = is_last_resort(ggml_, op, kernel);
     const Fact failed = last ? Fact() : kernel[Key::failed];
-    const Bridge* bridge = bridge_of(manifest, kernel);
+    const Bridge* bridge = xla_ ? bridge_of(kernel) : nullptr;
     if (!refused.said() && !failed.said() && bridge == nullptr) return;
     collect_claims(kernel);
     if (claims_.empty()) return;
@@ -153,16 +158,22 @@ class KernelCheck {
   DtypeWords& words_;
   Sink& sink_;
   std::vector<Claim> claims_;
+  bool xla_ = false;
+  bool ggml_ = false;
 };
 
 void check(const Facts& facts, Sink& sink) {
   DtypeWords words(facts);
   KernelCheck kernels(words, sink);
-  for_each_operator(facts, [&kernels](const Fact& manifest, const Fact& op) {
-    for (const Fact kernel : op[Key::kernels].items()) {
-      if (is_active_kernel(kernel)) kernels.judge(manifest, op, kernel);
+  for (const Document& document : facts.documents) {
+    const Fact manifest = facts.root(document);
+    kernels.enter(manifest);
+    for (const Fact op : manifest[Key::operators].items()) {
+      for (const Fact kernel : op[Key::kernels].items()) {
+        if (is_active_kernel(kernel)) kernels.judge(manifest, op, kernel);
+      }
     }
-  });
+  }
 }
 
 }  // namespace

@@ -123,7 +123,9 @@ extern constinit const Rule duplicate_kernel_at_key{
         "equal, so only one of the two can ever run. When two packages do this, the one that was "
         "imported last wins, and the other's users get its results. When one table lists a "
         "function "
-        "twice, its loader refuses the table or counts a kernel that isn't there.",
+        "twice, its loader refuses the table or counts a kernel that isn't there. Two functions of "
+        "one package at one key are taken for alternatives, between which something that the "
+        "manifest doesn't say decides, and are not reported.",
     .example =
         R"({"name": "mv", "kernels": [{"platform": "cpu", "symbol": "mv_f32", "dtypes": ["f32"]}, {"platform": "cpu", "symbol": "mv_f32", "dtypes": ["f32"]}]})",
     .fix = "remove one of the two, or tell them apart by backend, dtypes or priority",

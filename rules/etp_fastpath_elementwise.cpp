@@ -9,24 +9,23 @@ namespace opseal {
 namespace {
 
 constexpr std::string_view weight_hook = "weight_fn";
+constexpr std::string_view bias_hook = "bias_fn";
 
 // Functions that a layer may put around its parameters. They reach an operator as attributes; of an
 // operator whose attributes nobody said, the one around the weight is expected.
-std::vector<std::string> hooks_of(const Fact& op) {
+bool has_hook(const Fact& op, std::string_view hook) {
   const Fact attributes = op[Key::attributes];
-  if (!attributes.is_list()) return {std::string(weight_hook)};
-  std::vector<std::string> hooks;
+  if (!attributes.is_list()) return hook == weight_hook;
   for (const Fact attribute : attributes.items()) {
-    const std::string_view name = attribute[Key::name].text();
-    if (name == weight_hook || name == "bias_fn") hooks.emplace_back(name);
+    if (attribute[Key::name].is(hook)) return true;
   }
-  return hooks;
+  return false;
 }
 
 std::vector<std::string> unread_hooks(const Fact& op, const Fact& gate_reads) {
   std::vector<std::string> unread;
-  for (const std::string& hook : hooks_of(op)) {
-    if (!list_has(gate_reads, hook)) unread.push_back(quote(hook));
+  for (const std::string_view hook : {weight_hook, bias_hook}) {
+    if (has_hook(op, hook) && !list_has(gate_reads, hook)) unread.push_back(quote(hook));
   }
   return unread;
 }

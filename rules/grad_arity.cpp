@@ -46,6 +46,18 @@ std::uint32_t count_marked(const Fact& op) {
   return marked;
 }
 
+// Listed operands that take a gradient by what is said of them.
+std::uint32_t count_with_gradient(const Fact& op) {
+  std::uint32_t with = 0;
+  for (const Fact operand : op[Key::inputs].items()) {
+    const Fact differentiable = operand[Key::differentiable];
+    if (operand[Key::optional].truth() || operand[Key::mutated].truth()) continue;
+    const OperandDtypes dtypes = operand_dtypes(op, operand);
+    if (differentiable.truth(dtypes.said && dtypes.all_floating)) ++with;
+  }
+  return with;
+}
+
 class GradientCounts {
  public:
   GradientCounts(const Facts& facts, Sink& sink) : facts_(&facts), sink_(&sink) {}
@@ -79,7 +91,13 @@ class GradientCounts {
                                 number + count_without_gradient(op, inputs.min) >= inputs.min)) {
       return;
     }
-    report(manifest, op, plural(number, "gradient"), returns, inputs);
+    Finding& finding = report(manifest, op, plural(number, "gradient"), returns, inputs);
+    if (number > inputs.max || number < count_with_gradient(op)) return;
+    // An index or a mask takes no gradient, and a bare number of inputs doesn't tell them apart.
+    const std::uint32_t lacking = inputs.min - number;
+    finding.severity = Severity::warning;
+    finding.message += ", too few unless " + plural(lacking, "input") +
+                       (lacking == 1 ? " takes none" : " take none");
   }
 
   // The outputs of a backward operator are gradients, but it may leave out those that nobody wants;

@@ -38,6 +38,8 @@ void check(const Facts& facts, Sink& sink) {
                  plural(names.size(), "launchable kind") +
                      " that the predicate does not accept: " + quote_list(names),
                  evidence(places.front(), "launcher listed here" + part_site(table)));
+    // Without a list of refusals the kinds that the predicate accepts may not all be listed.
+    if (!refused.is_list()) finding.severity = Severity::warning;
     finding.related.push_back(
         evidence(claimed, "accepted kinds listed here" + part_site(predicate)));
     for (std::size_t at = 1; at < places.size() && at < most_places; ++at) {

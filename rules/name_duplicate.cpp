@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "opseal/digest.h"
@@ -16,12 +18,6 @@ namespace {
 std::uint64_t pair_hash(std::uint64_t a, std::uint64_t b) {
   a = (a ^ b) * 0x9e3779b97f4a7c15;
   return a ^ (a >> 31);
-}
-
-std::string place_text(const Fact& location) {
-  std::string place(location[Key::file].text());
-  if (location[Key::line].is_count()) place += ':' + std::to_string(location[Key::line].count());
-  return quote(place);
 }
 
 // A file and a line; 0 where the line isn't said.
@@ -64,6 +60,26 @@ std::pair<NamedFacts::const_iterator, NamedFacts::const_iterator> range(const Na
   return std::equal_range(named.begin(), named.end(), name, Before{});
 }
 
+using Counts = std::unordered_map<std::string_view, std::size_t>;
+
+std::size_t count_on(const Counts& counts, std::string_view platform) {
+  const auto found = counts.find(platform);
+  return found == counts.end() ? 0 : found->second;
+}
+
+// What the table holds under one name.
+struct Shown {
+  Name name = Names::missing;
+  std::size_t operators = 0;
+  std::size_t kernels = 0;
+  Counts kernels_on;
+  std::size_t targets = 0;
+  Counts targets_on;
+  bool sites_said = false;
+  // Sorted.
+  std::vector<Site> kernel_sites;
+};
+
 // Log against table: more places registered the name than the table still holds, so one was lost.
 class LogCheck {
  public:
@@ -98,10 +114,9 @@ class LogCheck {
 
  private:
   void judge(const std::vector<Entry>& group) {
+    look_at(group.front().name);
     // In order of registration, each place once: a loop or a second import meets a place again.
     std::vector<Entry> places;
-    std::vector<Site> seen = kernel_sites(group.front());
-    std::sort(seen.begin(), seen.end());
     std::vector<Entry> sorted = group;
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const Entry& a, const Entry& b) { return a.site < b.site; });
@@ -112,7 +127,7 @@ class LogCheck {
            (entry.site.first == sorted[i - 1].site.first && sorted[i - 1].site.second == 0))) {
         continue;
       }
-      if (!std::binary_search(seen.begin(), seen.end(), entry.site)) places.push_back(entry);
+      if (!is_of_kernel(entry)) places.push_back(entry);
     }
     std::sort(places.begin(), places.end(),
               [](const Entry& a, const Entry& b) { return a.fact.index() < b.fact.index(); });
@@ -120,48 +135,48 @@ class LogCheck {
     report(places);
   }
 
-  // Where kernels of the operator were registered: those lines of the log are no definition.
-  std::vector<Site> kernel_sites(const Entry& entry) const {
-    std::vector<Site> sites;
-    if (!entry.platform.empty()) return sites;
-    const auto [first, end] = range(operators_, entry.name);
+  // Looks once at all that the table holds under a name, which may be asked for on many platforms.
+  void look_at(Name name) {
+    if (shown_.name == name) return;
+    shown_ = Shown();
+    shown_.name = name;
+    const auto [first, end] = range(operators_, name);
     for (auto op = first; op != end; ++op) {
+      ++shown_.operators;
+      shown_.sites_said = shown_.sites_said || op->second[Key::location];
       for (const Fact kernel : op->second[Key::kernels].items()) {
-        if (kernel[Key::location]) sites.push_back(site(kernel));
+        ++shown_.kernels;
+        ++shown_.kernels_on[names_.of(kernel[Key::platform]).name];
+        if (!kernel[Key::location]) continue;
+        shown_.sites_said = true;
+        shown_.kernel_sites.push_back(site(kernel));
       }
     }
-    return sites;
+    std::sort(shown_.kernel_sites.begin(), shown_.kernel_sites.end());
+    const auto [first_target, end_target] = range(targets_, name);
+    for (auto target = first_target; target != end_target; ++target) {
+      ++shown_.targets;
+      ++shown_.targets_on[names_.of(target->second[Key::platform]).name];
+    }
+  }
+
+  // Where kernels of the operator were registered: those lines of the log are no definition.
+  bool is_of_kernel(const Entry& entry) const {
+    return entry.platform.empty() &&
+           std::binary_search(shown_.kernel_sites.begin(), shown_.kernel_sites.end(), entry.site);
   }
 
   // How many of the registrations the table still shows: overloads, versions, kernels, targets.
-  std::size_t kept(const Entry& entry, std::size_t places) {
-    std::size_t operators = 0;
-    std::size_t kernels = 0;
-    bool sites_said = false;
-    const auto [first, end] = range(operators_, entry.name);
-    for (auto op = first; op != end; ++op) {
-      ++operators;
-      sites_said = sites_said || op->second[Key::location];
-      for (const Fact kernel : op->second[Key::kernels].items()) {
-        sites_said = sites_said || kernel[Key::location];
-        if (entry.platform.empty() || names_.of(kernel[Key::platform]).name == entry.platform) {
-          ++kernels;
-        }
-      }
-    }
-    std::size_t targets = 0;
-    const auto [first_target, end_target] = range(targets_, entry.name);
-    for (auto target = first_target; target != end_target; ++target) {
-      if (entry.platform.empty() ||
-          names_.of(target->second[Key::platform]).name == entry.platform) {
-        ++targets;
-      }
+  std::size_t kept(const Entry& entry, std::size_t places) const {
+    if (!entry.platform.empty()) {
+      return std::max(count_on(shown_.kernels_on, entry.platform),
+                      count_on(shown_.targets_on, entry.platform));
     }
     // Without a platform and without any place in the table, the lines may be those of kernels.
-    if (!entry.platform.empty() || (!sites_said && kernels >= places)) {
-      return std::max(kernels, targets);
+    if (!shown_.sites_said && shown_.kernels >= places) {
+      return std::max(shown_.kernels, shown_.targets);
     }
-    return operators + targets;
+    return shown_.operators + shown_.targets;
   }
 
   void report(const std::vector<Entry>& places) {
@@ -184,6 +199,7 @@ class LogCheck {
   Sink& sink_;
   NamedFacts operators_;
   NamedFacts targets_;
+  Shown shown_;
 };
 
 // `namespace`, `name`, `since`, `identity`.

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cctype>
 #include <cstdint>
 #include <string_view>
 
+#include "opseal/dtypes.h"
 #include "opseal/registration.h"
 
 namespace opseal {
@@ -13,47 +11,23 @@ namespace opseal {
 // What a dtype can carry: only real and complex floating-point numbers carry a tangent.
 enum class NumberKind : std::uint8_t { unknown, floating, integer, boolean };
 
-// `float32`, `torch.bfloat16`, `tensor(int64)`, `F16`, `DT_INT32`, `s32`: the spellings of the
-// systems that opseal reads. Anything else, block-quantised types included, is unknown.
-inline NumberKind number_kind(std::string_view dtype) {
-  std::array<char, 32> buffer{};
-  // `torch.float32`, `c10::Half`.
-  if (const std::size_t end = dtype.find_last_of(".:"); end != dtype.npos) {
-    dtype.remove_prefix(end + 1);
-  }
-  if (dtype.starts_with("tensor(") && dtype.ends_with(")"))
-    dtype = dtype.substr(7, dtype.size() - 8);
-  for (const std::string_view prefix : {"DT_", "GGML_TYPE_", "kTfLite", "kTF_"}) {
-    if (dtype.starts_with(prefix)) dtype.remove_prefix(prefix.size());
-  }
-  // `kFLOAT`
-  if (dtype.size() > 1 && dtype[0] == 'k' && dtype[1] >= 'A' && dtype[1] <= 'Z') {
-    dtype.remove_prefix(1);
-  }
-  if (dtype.empty() || dtype.size() > buffer.size()) return NumberKind::unknown;
-  std::transform(dtype.begin(), dtype.end(), buffer.begin(), [](char byte) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
-  });
-  const std::string_view word(buffer.data(), dtype.size());
-  const auto begins = [word](std::string_view beginning) { return word.starts_with(beginning); };
-  // `f32`, `u8`: a letter or two and then bits.
-  const auto sized = [word](std::string_view letters) {
-    return word.starts_with(letters) && word.size() > letters.size() &&
-           word[letters.size()] >= '1' && word[letters.size()] <= '9';
-  };
-  if (word == "bool" || word == "boolean" || word == "pred" || word == "i1" || word == "b1") {
-    return NumberKind::boolean;
-  }
-  // The dtype that JAX gives to tangents of integers.
-  if (word == "float0") return NumberKind::unknown;
-  if (begins("float") || begins("bfloat") || begins("complex") || word == "half" ||
-      word == "double" || word == "cfloat" || word == "cdouble" || word == "chalf" || sized("f") ||
-      sized("bf") || sized("fp") || sized("tf") || sized("c")) {
-    return NumberKind::floating;
-  }
-  if (begins("int") || begins("uint") || word == "long" || word == "short" || word == "byte" ||
-      word == "char" || sized("i") || sized("u") || sized("s")) {
-    return NumberKind::integer;
+// Anything that isn't one plain dtype, quantised types included, is unknown.
+inline NumberKind number_kind(std::string_view word) {
+  const Dtype* dtype = find_dtype(word);
+  // `qint8` is an integer with a scale: it stands for a real number, and yet carries no tangent.
+  if (dtype == nullptr || dtype->name.starts_with('q')) return NumberKind::unknown;
+  switch (dtype->kind) {
+    case DtypeKind::boolean:
+      return NumberKind::boolean;
+    case DtypeKind::signed_integer:
+    case DtypeKind::unsigned_integer:
+      return NumberKind::integer;
+    case DtypeKind::floating:
+    case DtypeKind::complex:
+      return NumberKind::floating;
+    case DtypeKind::block:
+    case DtypeKind::opaque:
+      break;
   }
   return NumberKind::unknown;
 }

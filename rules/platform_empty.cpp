@@ -39,9 +39,15 @@ void check_operator(const Fact& manifest, const Fact& op, const std::vector<Fact
   if (missing.empty()) return;
   std::vector<std::string> served;
   for (const Fact kernel : op[Key::kernels].items()) {
-    const std::string word(kernel[Key::platform].text());
+    std::string word(kernel[Key::platform].text());
     if (!is_active_kernel(kernel) || served.size() > 6) continue;
-    if (names.of(kernel[Key::platform]).role == PlatformRole::wrapper) continue;
+    const PlatformRole role = names.of(kernel[Key::platform]).role;
+    if (role == PlatformRole::wrapper) continue;
+    // Which member of the family it serves is the backend's to say.
+    if (role == PlatformRole::family && kernel[Key::backend].is_text()) {
+      word += ' ';
+      word += kernel[Key::backend].text();
+    }
     if (std::find(served.begin(), served.end(), word) == served.end()) served.push_back(word);
   }
   Finding& finding =

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "opseal/platforms.h"
@@ -9,16 +10,30 @@
 namespace opseal {
 namespace {
 
-// The accepted spelling of what was meant, or empty where that can't be told: an unknown word may
-// be the name of a plugin.
+// `one-api` and `ONEAPI` are one word in two spellings.
+std::string letters(std::string_view word) {
+  std::string kept = lower(word);
+  std::erase_if(kept, [](char byte) { return byte == '_' || byte == '-' || byte == ' '; });
+  return kept;
+}
+
+// The accepted spelling of what was meant, or empty where the word may be the name of a plugin:
+// also a word for the same device (`SYCL` for `ONEAPI`) may be one.
 std::string_view meant(std::string_view written, const std::vector<std::string_view>& accepted) {
-  const Platform platform = canonical_platform(written);
+  // Longer words are no platforms.
+  if (written.empty() || written.size() > 64) return {};
+  const std::string plain = letters(written);
   for (const std::string_view word : accepted) {
-    if (canonical_platform(word).name == platform.name) return word;
+    if (letters(word) == plain) return word;
   }
-  if (platform.role != PlatformRole::unknown) return {};
-  // Short words are near to everything.
-  return written.size() < 4 ? std::string_view() : nearest_name(written, accepted);
+  if (canonical_platform(written).role != PlatformRole::unknown) return {};
+  // Short words are near to everything, and a slip seldom hits the first letter, whereas families
+  // of plugins differ in it.
+  std::vector<std::string_view> candidates;
+  for (const std::string_view word : accepted) {
+    if (word.size() >= 4 && lower(word)[0] == plain[0]) candidates.push_back(word);
+  }
+  return plain.size() < 4 ? std::string_view() : nearest_name(written, candidates);
 }
 
 void check(const Facts& facts, Sink& sink) {

@@ -1,14 +1,32 @@
 #include "rules/required_platform.h"
 
+#include <string>
+
 #include "opseal/registration.h"
+#include "opseal/text.h"
 
 namespace opseal {
 namespace {
+
+// `cuda`, `metal`, `oneapi`, `rocm` as that very word: what others are called after (`hip`,
+// `sycl`) may run on several vendors' devices.
+bool is_vendor(std::string_view word) {
+  return word == "cuda" || word == "metal" || word == "oneapi" || word == "rocm";
+}
+
+// A kernel for `gpu` by the backend `cuda` doesn't serve `metal`.
+bool is_other_vendors(const Fact& platform, const Fact& kernel, PlatformNames& names) {
+  if (names.of(kernel[Key::platform]).role != PlatformRole::family) return false;
+  const std::string backend = lower(kernel[Key::backend].text().substr(0, 16));
+  const std::string_view asked = names.of(platform).name;
+  return is_vendor(backend) && is_vendor(asked) && backend != asked;
+}
 
 Service kernels_on(const Fact& op, const Fact& platform, PlatformNames& names) {
   Service service = Service::nothing;
   for (const Fact kernel : op[Key::kernels].items()) {
     if (!is_active_kernel(kernel) || !names.reaches(platform, kernel[Key::platform])) continue;
+    if (is_other_vendors(platform, kernel, names)) continue;
     if (!kernel[Key::stub].truth()) return Service::kernel;
     service = Service::stub;
   }

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "opseal/platforms.h"
 #include "rules/odd_one_out.h"
 #include "rules/operand_dtypes.h"
 #include "rules/operator_index.h"
@@ -86,6 +87,32 @@ TEST_CASE("dtypes of many spellings are floating, integers, truth values or unkn
     INFO(dtype);
     CHECK(number_kind(dtype) == NumberKind::unknown);
   }
+}
+
+TEST_CASE("a file's name is quoted wherever a message names a place") {
+  const Facts facts = read_operators(
+      operator_text("mul", R"(, "location": {"file": "a`\u001b[31m.py", "line": 3}, "gradient": )"
+                           R"({"function": {"name": "bwd", "location": {"file": "b\u0007.py"}}})"));
+  const Fact op = *facts.root(facts.documents.front())[Key::operators].items().begin();
+  CHECK(place_text(op[Key::location]).find('\x1b') == std::string::npos);
+  CHECK(site_of(op) == " (registered at " + place_text(op[Key::location]) + ")");
+  CHECK(function_text(op[Key::gradient][Key::function]) == "`bwd` (`b\\x07.py`)");
+  CHECK(place_text(op[Key::inputs]).empty());
+}
+
+TEST_CASE("chains of platform aliases end, rings too") {
+  const Facts facts = read_text(
+      R"({"opseal_manifest": 1, "platform_aliases": {"a": "b", "b": "c", "x": "y", "y": "x"}, )"
+      R"("platforms": ["a", "b", "c", "x", "y", "z"]})");
+  const Fact manifest = facts.root(facts.documents.front());
+  PlatformNames names(manifest);
+  std::vector<Name> words;
+  for (const Fact word : manifest[Key::platforms].items()) words.push_back(word.name());
+  CHECK(names.resolve(words[1]) == words[2]);
+  CHECK(names.resolve(words[0]) == words[2]);
+  CHECK(names.resolve(words[2]) == words[2]);
+  CHECK(names.resolve(words[3]) == names.resolve(words[4]));
+  CHECK(names.resolve(words[5]) == words[5]);
 }
 
 TEST_CASE("an operator is found by name, alias and namespace, its own manifest first") {

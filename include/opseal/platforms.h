@@ -53,8 +53,9 @@ class PlatformNames {
   // Reads `platform_aliases`.
   explicit PlatformNames(const Fact& manifest);
 
-  // The name at the end of the chain of aliases, letter case and all.
-  Name resolve(Name name) const;
+  // The name at the end of the chain of aliases, letter case and all. The names of a ring have no
+  // end and are one.
+  Name resolve(Name name);
   // Of a text; a fact that is none gives an empty, unknown platform.
   Platform of(const Fact& written);
   bool reaches(const Fact& asked, const Fact& registered) {
@@ -66,6 +67,8 @@ class PlatformNames {
 
  private:
   std::unordered_map<Name, Name> aliases_;
+  // Names whose alias was followed to the end already.
+  std::unordered_map<Name, Name> resolved_;
   std::unordered_map<Name, Platform> seen_;
 };
 

@@ -35,6 +35,10 @@ std::string to_text(const CountRange& range, std::string_view noun);
 // `engine`, which has no spelling of its own.
 std::string subject_of(const Fact& manifest, const Fact& op);
 
+// "`pkg/a.py:12`" of a Location for a message: quoted, since anybody can write anything into the
+// name of a file. Empty when no file is said.
+std::string place_text(const Fact& location);
+
 // " (registered at `pkg/a.py:12`)" for a message, or empty when `location` is not said.
 std::string site_of(const Fact& item);
 
