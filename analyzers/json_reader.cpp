@@ -96,6 +96,13 @@ JsonReader::JsonReader(ByteSource& source, std::uint32_t file, std::vector<Probl
 
 void JsonReader::problem(std::uint64_t offset, std::uint64_t length, std::string message,
                          Location related) {
+  ++problem_count_;
+  if (problem_count_ > max_problems) {
+    const std::uint64_t left_out = problem_count_ - max_problems;
+    if (left_out == 1) problems_.push_back({Location{file_, 0, 0}, {}, {}, Severity::error});
+    problems_.back().message = "and " + plural(left_out, "more problem");
+    return;
+  }
   const std::uint64_t shown = std::min<std::uint64_t>(length, Location::max_length);
   problems_.push_back({Location{file_, static_cast<std::uint32_t>(shown), offset},
                        std::move(message), related, Severity::error});
@@ -105,8 +112,13 @@ void JsonReader::fail(std::uint64_t offset, std::uint64_t length, const std::str
   throw InputError(offset, length, message);
 }
 
+bool JsonReader::at_comment() const {
+  return end_ - next_ >= 2 && next_[0] == '/' && (next_[1] == '/' || next_[1] == '*');
+}
+
 void JsonReader::fail_expected(const std::string& expected) {
   if (next_ >= end_) fail(offset(), 0, "the document ends where " + expected + " is expected");
+  if (at_comment()) fail(offset(), 2, "a comment, expected " + expected + "; JSON has no comments");
   fail(offset(), 1, "expected " + expected);
 }
 
@@ -338,12 +350,15 @@ void JsonReader::expect_colon() {
 
 void JsonReader::expect_end() {
   peek();
+  if (at_comment()) {
+    fail(offset(), 2, "a comment follows the end of the document; JSON has no comments");
+  }
   if (next_ < end_) fail(offset(), 1, "something follows the end of the document");
 }
 
 // Without recursion: how deep a hostile document nests must not matter to the stack.
 bool JsonReader::skip_value() {
-  const std::size_t problems_before = problems_.size();
+  const std::uint64_t problems_before = problem_count_;
   // For each open container, whether it is an object.
   std::vector<bool> open;
   bool first = false;
@@ -379,7 +394,7 @@ bool JsonReader::skip_value() {
       read_literal();
     }
   } while (!open.empty());
-  return problems_.size() == problems_before;
+  return problem_count_ == problems_before;
 }
 
 std::string JsonReader::read_raw() {

@@ -85,6 +85,7 @@ class JsonReader {
   // Nothing but white space may follow.
   void expect_end();
 
+  // Keeps the first `max_problems`; of the others one problem at the file says how many they are.
   void problem(std::uint64_t offset, std::uint64_t length, std::string message,
                Location related = {});
   // At the next byte, or at the end of the document. `expected` is a phrase: "a value".
@@ -95,11 +96,15 @@ class JsonReader {
 
   // Levels of nesting that are read.
   static constexpr std::size_t max_depth = 256;
+  // A hostile megabyte has room for half a million.
+  static constexpr std::uint64_t max_problems = 100;
 
  private:
   // Bytes that a token other than a text may need beyond its first.
   static constexpr std::ptrdiff_t low_water = 4096;
 
+  // The next byte begins what other programs take for a comment.
+  bool at_comment() const;
   void refill();
   // Makes the window hold more bytes behind `from`, which may move; keeps the unread ones. False at
   // the end of the input. Needs: next_ <= from.
@@ -111,6 +116,8 @@ class JsonReader {
   ByteSource& source_;
   std::uint32_t file_;
   std::vector<Problem>& problems_;
+  // Those that are not kept included.
+  std::uint64_t problem_count_ = 0;
   // The window; one zero byte stands after its end, so that scans stop there. Not a vector, which
   // would fill it first: most files are much smaller.
   std::unique_ptr<char[]> buffer_;

@@ -6,6 +6,7 @@
 // nothing of it is kept.
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -48,6 +49,19 @@ struct Site {
     return (element ? "an element of " : "") + quote(to_text(key));
   }
 };
+
+// Bytes. Without initial values: an object keeps room for 64 and mostly needs ten.
+struct KeyPlace {
+  std::uint64_t offset;
+  std::uint64_t length;
+};
+
+// Keys of one object that its form doesn't have, and where each first stands.
+using OtherKeys = std::unordered_map<std::string, KeyPlace>;
+
+// Keys of an object that the form doesn't have, at most: whoever asks an object for a key looks
+// through all its members.
+constexpr std::size_t max_other_keys = 1000;
 
 class ManifestReader {
  public:
@@ -109,13 +123,22 @@ class ManifestReader {
     if (!form.text) return wrong_token("a text", text.offset, text.length, form, site);
     if (!form.words.empty() &&
         std::find(form.words.begin(), form.words.end(), text.text) == form.words.end()) {
-      json_.problem(text.offset, text.length,
-                    quote(text.text) + " is no word for " + site.text() +
-                        did_you_mean(text.text, form.words));
-      return false;
+      return unknown_word(text, form, site);
     }
     writer_.add_text(key, text.text, text.offset, text.length);
     return true;
+  }
+
+  bool unknown_word(const JsonReader::Text& text, const Form& form, const Site& site) {
+    std::string message = quote(text.text) + " is no word for " + site.text();
+    const std::string near = did_you_mean(text.text, form.words);
+    if (near.empty()) {
+      const std::vector<std::string> words(form.words.begin(), form.words.end());
+      message += ", expected one of " + quote_list(words, words.size());
+      if (site.key == Key::system) message += " (`engine` for a system of your own)";
+    }
+    json_.problem(text.offset, text.length, message + near);
+    return false;
   }
 
   bool read_number(const Form& form, Key key, const Site& site) {
@@ -182,7 +205,13 @@ class ManifestReader {
   bool read_map(const Form& form, Key key, const Site& site) {
     const std::uint32_t map = writer_.open(key, NodeType::map, json_.offset());
     json_.take();
-    entries_.clear();
+    // To clear a map of many buckets takes as long as to fill it, and small maps may follow a large
+    // one by the thousand.
+    if (entries_.bucket_count() > 1024) {
+      entries_ = std::unordered_map<Name, KeyPlace>();
+    } else {
+      entries_.clear();
+    }
     bool first = true;
     while (json_.more(first, '}')) {
       const std::uint32_t entry = writer_.next();
@@ -190,7 +219,8 @@ class ManifestReader {
       bool keep = name.good;
       if (name.good) {
         writer_.add_text(Key::entry_name, name.text, name.offset, name.length);
-        const auto [before, fresh] = entries_.try_emplace(facts_.nodes[entry].value, name.offset);
+        const auto [before, fresh] =
+            entries_.try_emplace(facts_.nodes[entry].value, KeyPlace{name.offset, name.length});
         if (!fresh) equal_keys(name, before->second);
         keep = fresh;
       }
@@ -209,7 +239,9 @@ class ManifestReader {
     json_.take();
     std::uint64_t seen = 0;
     std::uint64_t written = 0;
-    std::uint64_t key_offsets[max_fields];
+    KeyPlace key_places[max_fields];
+    // Made when the first one is met: they are rare.
+    std::unique_ptr<OtherKeys> others;
     // Where the last key stood in the table: writers keep an order, so the next one is mostly the
     // next row.
     std::size_t guess = 0;
@@ -218,15 +250,15 @@ class ManifestReader {
       const JsonReader::Text name = read_key();
       const std::size_t at = name.good ? find_field(form, name.text, guess) : form.fields.size();
       if (at == form.fields.size()) {
-        read_unknown(form, site, name, object);
+        read_unknown(form, site, name, others);
         continue;
       }
       guess = at + 1;
       const std::uint64_t bit = std::uint64_t{1} << at;
       const bool repeated = (seen & bit) != 0;
-      if (repeated) equal_keys(name, key_offsets[at]);
+      if (repeated) equal_keys(name, key_places[at]);
       seen |= bit;
-      if (!repeated) key_offsets[at] = name.offset;
+      if (!repeated) key_places[at] = {name.offset, name.length};
       json_.expect_colon();
       const Field& field = form.fields[at];
       const std::uint32_t node = writer_.next();
@@ -250,60 +282,56 @@ class ManifestReader {
   }
 
   // `x-` keys are kept as written; all others are a problem, so that a spelling mistake never
-  // disables a rule silently.
+  // disables a rule silently. What stands under either isn't judged, equal keys included.
   void read_unknown(const Form& form, const Site& site, const JsonReader::Text& name,
-                    std::uint32_t object) {
-    if (name.good && name.text.starts_with("x-")) return read_extension(name, object);
+                    std::unique_ptr<OtherKeys>& others) {
+    const bool extension = name.good && name.text.starts_with("x-");
+    bool repeated = false;
     if (name.good) {
-      std::vector<std::string_view> known;
-      for (const Field& field : form.fields) known.push_back(to_text(field.key));
-      const std::string where = site.key == Key::none ? "the manifest" : quote(to_text(site.key));
-      json_.problem(
-          name.offset, name.length,
-          "unknown key " + quote(name.text) + " in " + where + did_you_mean(name.text, known));
+      if (others == nullptr) others = std::make_unique<OtherKeys>();
+      const auto [before, fresh] =
+          others->try_emplace(std::string(name.text), KeyPlace{name.offset, name.length});
+      repeated = !fresh;
+      if (repeated) {
+        equal_keys(name, before->second, extension);
+      } else if (!extension) {
+        unknown_key(form, site, name);
+      }
+    }
+    if (extension && !repeated && others->size() <= max_other_keys) {
+      read_extension(name);
+      return;
+    }
+    if (extension && !repeated && others->size() == max_other_keys + 1) {
+      json_.problem(name.offset, name.length,
+                    "more than " + std::to_string(max_other_keys) + " `x-` keys in one object");
     }
     json_.expect_colon();
     json_.skip_value();
   }
 
-  void read_extension(const JsonReader::Text& name, std::uint32_t object) {
+  void unknown_key(const Form& form, const Site& site, const JsonReader::Text& name) {
+    std::vector<std::string_view> known;
+    for (const Field& field : form.fields) known.push_back(to_text(field.key));
+    const std::string where = site.key == Key::none ? "the manifest" : quote(to_text(site.key));
+    const std::string near = did_you_mean(name.text, known);
+    json_.problem(name.offset, name.length,
+                  "unknown key " + quote(name.text) + " in " + where +
+                      (near.empty() ? "; keys of your own begin with `x-`" : near));
+  }
+
+  void read_extension(const JsonReader::Text& name) {
     const std::uint32_t node = writer_.next();
-    const bool keep = takes_extension(object, node, name);
     writer_.add_text(Key::extension, name.text, name.offset, name.length);
     json_.expect_colon();
     json_.peek();
     const std::uint64_t begin = json_.offset();
     const std::string raw = json_.read_raw();
-    if (raw.empty() || !keep) {
+    if (raw.empty()) {
       writer_.drop(node);
       return;
     }
     writer_.add(Key::extension, NodeType::raw, facts_.names.intern(raw), begin, raw.size());
-  }
-
-  // Whether an object whose nodes end before `end` takes another `x-` key. It takes no equal one,
-  // and not any number: whoever asks it for a key looks through all its members.
-  bool takes_extension(std::uint32_t object, std::uint32_t end, const JsonReader::Text& name) {
-    const Name wanted = facts_.names.find(name.text);
-    std::size_t extensions = 0;
-    for (std::uint32_t node = object + 1; node < end;) {
-      const Node& member = facts_.nodes[node];
-      if (member.key == Key::extension && member.type == NodeType::text) {
-        ++extensions;
-        if (member.value == wanted) {
-          equal_keys(name, member.offset());
-          return false;
-        }
-      }
-      node += extent(member);
-    }
-    if (extensions < max_extensions) return true;
-    if (object != crowded_) {
-      json_.problem(name.offset, name.length,
-                    "more than " + std::to_string(max_extensions) + " `x-` keys in one object");
-    }
-    crowded_ = object;
-    return false;
   }
 
   bool has_required(const Form& form, const Site& site, std::uint32_t object, std::uint64_t seen,
@@ -322,10 +350,13 @@ class ManifestReader {
     return true;
   }
 
-  void equal_keys(const JsonReader::Text& name, std::uint64_t first_offset) {
+  // `counts`: the first one is kept, which of two unknown keys neither is.
+  void equal_keys(const JsonReader::Text& name, const KeyPlace& first, bool counts = true) {
+    const std::uint64_t shown = std::min<std::uint64_t>(first.length, Location::max_length);
     json_.problem(name.offset, name.length,
-                  "key " + quote(name.text) + " stands twice in one object; the first one counts",
-                  Location{json_.file(), static_cast<std::uint32_t>(name.length), first_offset});
+                  "key " + quote(name.text) + " stands twice in one object" +
+                      (counts ? "; the first one counts" : ""),
+                  Location{json_.file(), static_cast<std::uint32_t>(shown), first.offset});
   }
 
   JsonReader::Text read_key() {
@@ -333,15 +364,11 @@ class ManifestReader {
     return json_.read_text();
   }
 
-  static constexpr std::size_t max_extensions = 1000;
-
   JsonReader& json_;
   Facts& facts_;
   FactWriter writer_;
   // Of the map that is being read (maps don't nest): name -> where it stands.
-  std::unordered_map<Name, std::uint64_t> entries_;
-  // The object that was last told to have too many `x-` keys.
-  std::uint32_t crowded_ = 0xffffffff;
+  std::unordered_map<Name, KeyPlace> entries_;
 };
 
 }  // namespace

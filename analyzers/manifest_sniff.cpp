@@ -20,6 +20,24 @@ std::size_t skip_spaces(std::string_view text, std::size_t at) {
   return text.find_first_not_of(spaces, at);
 }
 
+// The position behind white space and comments. JSON has none; a manifest that has some is one that
+// somebody meant, and the reader says what is wrong with it.
+std::size_t skip_blanks(std::string_view text, std::size_t at) {
+  for (;;) {
+    at = skip_spaces(text, at);
+    if (at == text.npos) return at;
+    const std::string_view opening = text.substr(at, 2);
+    if (opening == "//") {
+      at = text.find('\n', at);
+    } else if (opening == "/*") {
+      at = text.find("*/", at + 2);
+      if (at != text.npos) at += 2;
+    } else {
+      return at;
+    }
+  }
+}
+
 bool has_marker(std::string_view text) {
   for (std::size_t at = text.find(marker); at != text.npos; at = text.find(marker, at + 1)) {
     const std::size_t colon = skip_spaces(text, at + marker.size());
@@ -31,7 +49,7 @@ bool has_marker(std::string_view text) {
 }
 
 bool starts_like_manifest(std::string_view head) {
-  const std::size_t quote = skip_spaces(head, skip_spaces(head, 0) + 1);
+  const std::size_t quote = skip_blanks(head, skip_blanks(head, 0) + 1);
   if (quote == head.npos || head[quote] != '"') return false;
   const std::size_t end = head.find('"', quote + 1);
   if (end == head.npos) return false;
@@ -47,7 +65,7 @@ bool starts_like_manifest(std::string_view head) {
 
 Accepts accepts_manifest(std::string_view head) {
   if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
-  const std::size_t start = skip_spaces(head, 0);
+  const std::size_t start = skip_blanks(head, 0);
   if (start == head.npos || head[start] != '{') return Accepts::no;
   if (has_marker(head)) return Accepts::yes;
   return starts_like_manifest(head) ? Accepts::look_further : Accepts::no;

@@ -1,9 +1,12 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "analyzers/analyzers.h"
 #include "cli/places.h"
 #include "opseal/form.h"
 #include "opseal/registration.h"
@@ -115,7 +118,8 @@ TEST_CASE("a key that the format doesn't have is a problem with the nearest name
   CHECK(at(facts, facts.problems[0].where) == "\"input\"");
   CHECK(facts.problems[0].message == "unknown key `input` in `operators`; did you mean `inputs`?");
   CHECK(logical_name(facts, facts.problems[0].where) == "/operators/0");
-  CHECK(facts.problems[1].message == "unknown key `zzzzzzzz` in `jvp`");
+  CHECK(facts.problems[1].message ==
+        "unknown key `zzzzzzzz` in `jvp`; keys of your own begin with `x-`");
   CHECK(logical_name(facts, facts.problems[1].where) == "/operators/1/jvp");
   const Fact op = first_operator(facts);
   CHECK_FALSE(op[Key::inputs].said());
@@ -179,7 +183,10 @@ TEST_CASE("a member of the wrong type is a problem and counts as not said") {
       {R"("deprecated": 1)", "1", "a number as `deprecated`, expected true or false"},
       {R"("tags": "a")", "\"a\"", "a text as `tags`, expected list"},
       {R"("defaults": ["cpu"])", R"(["cpu"])", "a list as `defaults`, expected object"},
-      {R"("arity_source": "guess")", "\"guess\"", "`guess` is no word for `arity_source`"},
+      {R"("arity_source": "guess")", "\"guess\"",
+       "`guess` is no word for `arity_source`, expected one of `traced`, `calls`, `rule`, `schema` "
+       "and "
+       "`declared`"},
       {R"("arity_source": "trace")", "\"trace\"",
        "`trace` is no word for `arity_source`; did you mean `traced`?"},
       {R"("inputs": -1)", "-1",
@@ -359,6 +366,7 @@ TEST_CASE("what breaks the grammar ends the file and nothing of it is kept") {
   check_refused("", "the document ends where an object is expected");
   check_refused("  \n ", "the document ends where an object is expected");
   check_refused("[]", "expected an object");
+  check_refused("/ {}", "expected an object");
   check_refused(R"({"opseal_manifest": 1)", "the document ends where `,` or `}` is expected");
   check_refused(R"({"opseal_manifest": 1} x)", "something follows the end of the document");
   check_refused(R"({"opseal_manifest": 1}{})", "something follows the end of the document");
@@ -372,6 +380,153 @@ TEST_CASE("what breaks the grammar ends the file and nothing of it is kept") {
   check_refused(R"({"opseal_manifest": 1, "operators": [;]})", "expected a value");
   check_refused(R"({"opseal_manifest": 1, "operators": [)",
                 "the document ends where a value is expected");
+}
+
+TEST_CASE("a comment is told as one, wherever it stands") {
+  const std::string hint = "; JSON has no comments";
+  check_refused("// c\n{\"opseal_manifest\": 1}", "a comment, expected an object" + hint);
+  check_refused("/* c */ {\"opseal_manifest\": 1}", "a comment, expected an object" + hint);
+  check_refused("{ // c\n\"opseal_manifest\": 1}",
+                "a comment, expected a key in quotation marks" + hint);
+  check_refused("{\"opseal_manifest\": 1, \"tags\": /* c */ []}",
+                "a comment, expected a value" + hint);
+  check_refused("{\"opseal_manifest\": 1 // c\n}", "a comment, expected `,` or `}`" + hint);
+  check_refused("{\"opseal_manifest\": 1} // c",
+                "a comment follows the end of the document" + hint);
+}
+
+TEST_CASE("comments in front of a manifest don't hide what it is") {
+  const std::string manifest = R"({"opseal_manifest": 1})";
+  CHECK(accepts_manifest("// mine\n// too {\n" + manifest) == Accepts::yes);
+  CHECK(accepts_manifest("\xef\xbb\xbf /* mine\n { */ //\n" + manifest) == Accepts::yes);
+  CHECK(accepts_manifest("/**/{ // the log\n\"operators\": []") == Accepts::look_further);
+  CHECK(accepts_manifest("// " + manifest) == Accepts::no);
+  CHECK(accepts_manifest("/* " + manifest) == Accepts::no);
+  CHECK(accepts_manifest("/*/ " + manifest) == Accepts::no);
+  CHECK(accepts_manifest("# mine\n" + manifest) == Accepts::no);
+  CHECK(accepts_manifest("// int main()\n{ return 0; }") == Accepts::no);
+}
+
+TEST_CASE("a word that nothing is near to is answered with all words") {
+  const Facts facts = read_text(R"({"opseal_manifest": 1, "system": "tinyinfer"})");
+  check_problem(facts, "\"tinyinfer\"",
+                "`tinyinfer` is no word for `system`, expected one of `brainevent`, `jax`, "
+                "`braintrace`, `torch`, `onnxruntime`, `tensorflow`, `tflite`, `tensorrt`, `ggml`, "
+                "`tvm-ffi`, `executorch`, `fuel` and `engine` (`engine` for a system of your own)");
+  check_problem(read_text(R"({"opseal_manifest": 1, "system": "pytorch"})"), "\"pytorch\"",
+                "`pytorch` is no word for `system`; did you mean `torch`?");
+}
+
+TEST_CASE("the address of a schema is a fact of the document alone") {
+  const Facts facts = read_text(
+      R"({"$schema": "a.json", "opseal_manifest": 1, "operators": [{"name": "a", "$schema": "b"}]})");
+  CHECK(root(facts)[Key::schema_reference].is("a.json"));
+  REQUIRE(facts.problems.size() == 1);
+  CHECK(facts.problems[0].message ==
+        "unknown key `$schema` in `operators`; did you mean `schema`?");
+}
+
+TEST_CASE("what is told of one file has an end, and reading goes on behind it") {
+  std::string tags = "1";
+  for (int i = 1; i < 250; ++i) tags += ",1";
+  const std::string wrong = R"({"name": "a", "tags": [)" + tags + "]}";
+  const Facts facts =
+      read_text(manifest_of(wrong + R"(, {"name": "b", "x-n": [NaN], "inputs": 2})"));
+  REQUIRE(facts.problems.size() == 101);
+  CHECK(facts.problems[99].message == "a number as an element of `tags`, expected text");
+  CHECK(facts.problems[100].message == "and 151 more problems");
+  CHECK(facts.problems[100].where == Location{0, 0, 0});
+  CHECK(facts.problems[100].severity == Severity::error);
+  const Fact second = nth(root(facts)[Key::operators], 1);
+  CHECK(second[Key::inputs].count() == 2);
+  // A problem that is only counted makes its value unreadable all the same.
+  CHECK(second.size() == 2);
+  CHECK(first_operator(facts)[Key::tags].size() == 250);
+
+  const Facts cut = read_text(manifest_of(wrong).substr(0, manifest_of(wrong).size() - 1));
+  REQUIRE(cut.problems.size() == 102);
+  CHECK(cut.problems[100].message == "and 150 more problems");
+  CHECK(cut.problems[101].message == "the document ends where `,` or `}` is expected");
+}
+
+TEST_CASE("a hundred problems are all told, and one more is one more") {
+  std::string tags = "1";
+  for (int i = 1; i < 100; ++i) tags += ",1";
+  CHECK(read_text(manifest_of(R"({"name": "a", "tags": [)" + tags + "]}")).problems.size() == 100);
+  const Facts more = read_text(manifest_of(R"({"name": "a", "tags": [)" + tags + ",1]}"));
+  REQUIRE(more.problems.size() == 101);
+  CHECK(more.problems.back().message == "and 1 more problem");
+}
+
+TEST_CASE("of equal keys that the format doesn't have both places are told") {
+  const Facts facts = read_text(
+      manifest_of(R"({"zz": 1, "name": "a", "z\u007a": 2}, {"name": "b", "zz": 3, "x-a": 4})"));
+  REQUIRE(facts.problems.size() == 3);
+  CHECK(facts.problems[1].message == "key `zz` stands twice in one object");
+  CHECK(at(facts, facts.problems[1].where) == R"("z\u007a")");
+  CHECK(at(facts, facts.problems[1].related) == "\"zz\"");
+  CHECK(facts.problems[2].message ==
+        "unknown key `zz` in `operators`; keys of your own begin with `x-`");
+}
+
+TEST_CASE("equal `x-` keys are seen however many stand between them, but not inside a value") {
+  std::string members = R"("x-first": {"a": 1, "a": 2})";
+  for (int i = 0; i < 3000; ++i) members += ", \"x-" + std::to_string(i) + "\": 0";
+  const Facts facts = read_text(manifest_of(R"({"name": "a", )" + members + R"(, "x-first": 1})"));
+  check_problem(facts, "\"x-first\"",
+                "key `x-first` stands twice in one object; the first one counts");
+  CHECK(at(facts, facts.problems[0].related) == "\"x-first\"");
+  CHECK(facts.problems[0].related.offset == facts.files[0].bytes.find("\"x-first\""));
+}
+
+TEST_CASE("the place of an equal key has the bytes of that key") {
+  const Facts facts = read_text(
+      manifest_of(R"({"na\u006de": "a", "name": "b", "defaults": {"c\u0070u": "x", "cpu": "y"}})"));
+  REQUIRE(facts.problems.size() == 2);
+  CHECK(at(facts, facts.problems[0].related) == R"("na\u006de")");
+  CHECK(at(facts, facts.problems[1].related) == R"("c\u0070u")");
+}
+
+TEST_CASE("small maps take as long behind a large one as in front of it") {
+  std::string large = R"({"name": "a", "defaults": {"k": "x")";
+  for (int i = 0; i < 300'000; ++i) large += ", \"" + std::to_string(i) + "\": \"x\"";
+  large += "}}";
+  std::string small = R"({"name": "b", "defaults": {"cpu": "x"}})";
+  for (int i = 1; i < 40'000; ++i) small += R"(, {"name": "b", "defaults": {"cpu": "x"}})";
+  const auto read = [](const std::string& operators) {
+    const std::clock_t begin = std::clock();
+    const Facts facts = read_text(manifest_of(operators));
+    CHECK(facts.problems.empty());
+    CHECK(root(facts)[Key::operators].size() == 40'001);
+    return std::clock() - begin;
+  };
+  const std::clock_t in_front = read(small + ", " + large);
+  const std::clock_t behind = read(large + ", " + small);
+  CHECK(behind < 4 * in_front);
+}
+
+TEST_CASE("places of long values are exact, and what is taken back takes its length along") {
+  const std::string text(200'000, 'x');
+  const std::string operators = R"({"name": "a", "schema": ")" + text +
+                                R"(", "tags": ["t"]}, {"schema": ")" + text +
+                                R"("}, {"name": "b", "x-n": ")" + text + R"("})";
+  const std::string bytes = manifest_of(operators);
+  Facts facts = read_text(manifest_of(R"({"name": "c", "schema": ")" + text + "\"}"));
+  facts.append(read_text(bytes));
+  REQUIRE(facts.documents.size() == 2);
+  const Fact second = facts.root(facts.documents[1]);
+  CHECK(at(facts, second.where()) == bytes);
+  CHECK(at(facts, second[Key::operators].where()) == "[" + operators + "]");
+  CHECK(at(facts, nth(second[Key::operators], 0)[Key::schema].where()) == '"' + text + '"');
+  CHECK(at(facts, nth(second[Key::operators], 0)[Key::tags].where()) == R"(["t"])");
+  CHECK(at(facts, nth(second[Key::operators], 1).where()) == R"({"schema": ")" + text + "\"}");
+  for (const Fact member : nth(second[Key::operators], 2).items()) {
+    if (member.node().type == NodeType::raw) CHECK(at(facts, member.where()) == '"' + text + '"');
+  }
+  CHECK(std::is_sorted(facts.long_lengths.begin(), facts.long_lengths.end(),
+                       [](const LongLength& a, const LongLength& b) { return a.node < b.node; }));
+  // Of each document: itself, its operators, and of these the objects and the texts.
+  CHECK(facts.long_lengths.size() == 4 + 7);
 }
 
 TEST_CASE("problems in front of a broken end are told too") {

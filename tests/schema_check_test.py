@@ -21,11 +21,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Not among them: `1.0`, which is the integer 1 to a schema and no count to the reader, and equal keys,
-# which a parser has merged before a schema sees them.
+# Not among them: equal keys, which a parser has merged before a schema sees them.
 
 REPLACEMENTS = [
-    None, True, "no word of any list", "", 0, 1, 3, 4294967295, 4294967296, -1, 1.5, 1e300,
+    None, True, "no word of any list", "", 0, 1, 3, 4294967295, 4294967296, -1, 1.0, 1.5, 1e300,
     [], [None], ["text"], [1], [[]], [{}], {}, {"free": 1}, {"free": "text"}, {"free": []}, {"x-free": 1},
 ]
 
