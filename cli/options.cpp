@@ -26,10 +26,12 @@ std::string check_report(const std::string& text) {
   return parse_report(text).path.empty() ? "no path after `=` in " + quote(text) : std::string();
 }
 
-// CLI11 takes `nan` and `inf` for positive numbers.
-std::string check_finite(const std::string& text) {
-  const bool finite = std::isfinite(std::strtod(text.c_str(), nullptr));
-  return finite ? std::string() : quote(text) + ", expected a finite number";
+// CLI11 takes `nan` for a positive number, and refuses others with the largest double in digits.
+// What is no number at all is refused when it is converted.
+std::string check_seconds(const std::string& text) {
+  const double seconds = std::strtod(text.c_str(), nullptr);
+  const bool usable = std::isfinite(seconds) && seconds > 0;
+  return usable ? std::string() : quote(text) + ", expected a finite number above 0";
 }
 
 void add_input_options(CLI::App& app, Options& options) {
@@ -130,8 +132,7 @@ void add_export(CLI::App& app, Options& options) {
   exporter->add_flag("--trace", options.trace,
                      "trace the operators' own benchmark calls: runs code of the package");
   exporter->add_option("--time-limit", options.time_limit, "seconds")
-      ->check(CLI::PositiveNumber)
-      ->check(CLI::Validator(check_finite, ""));
+      ->check(CLI::Validator(check_seconds, ""));
   exporter->add_option("-o,--output", options.output, "file instead of standard output")
       ->type_name("FILE");
   exporter->callback([&options] { options.command = Command::export_; });

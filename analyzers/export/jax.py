@@ -182,7 +182,9 @@ def counts_by_rule(jvp):
         {
             rule["positional"] - leading
             for rule in rules
-            if rule and rule.get("variadic") is False and "required" not in rule
+            if rule
+            and rule.get("variadic") is False
+            and rule["required"] == rule["positional"]
         }
     )
 
