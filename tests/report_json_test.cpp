@@ -30,7 +30,8 @@ std::string keys_of(const ordered_json& object) {
 
 std::string pointer_at(std::string_view manifest, std::string_view text) {
   const Facts facts = read_text(manifest);
-  return PlaceNames(facts).logical({0, static_cast<std::uint32_t>(text.size()), manifest.find(text)});
+  return PlaceNames(facts).logical(
+      {0, static_cast<std::uint32_t>(text.size()), manifest.find(text)});
 }
 
 }  // namespace
