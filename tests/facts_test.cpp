@@ -153,7 +153,7 @@ TEST_CASE("what is taken back leaves what stood before it") {
 }
 
 TEST_CASE("a length at the edge of what a node holds is exact") {
-  for (const std::uint64_t more : {0, 1}) {
+  for (const std::uint64_t more : {std::uint64_t{0}, std::uint64_t{1}}) {
     Facts facts;
     FactWriter writer(facts);
     const std::uint32_t text = writer.next();
