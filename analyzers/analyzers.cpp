@@ -39,16 +39,17 @@ const Analyzer* find_analyzer(const InputFile& input, std::string& error) {
     read_up_to(source, size, head);
     error = source.error();
     if (!error.empty()) return nullptr;
+    const bool whole = head.size() < size;
     bool undecided = false;
     for (const Analyzer& analyzer : analyzers) {
-      const Accepts answer = analyzer.accepts(head);
+      const Accepts answer = analyzer.accepts(head, whole);
       if (answer == Accepts::yes) return &analyzer;
       undecided = undecided || answer == Accepts::look_further;
     }
-    if (!undecided || head.size() < size) return nullptr;
+    if (!undecided) return nullptr;
   }
   for (const Analyzer& analyzer : analyzers) {
-    if (analyzer.accepts(head) != Accepts::look_further) continue;
+    if (analyzer.accepts(head, false) != Accepts::look_further) continue;
     ByteSource again = open_input(input);
     if (analyzer.confirms(again)) return &analyzer;
   }

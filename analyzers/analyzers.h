@@ -17,8 +17,9 @@ struct Analyzer {
   std::string_view name;
   // What a person calls such a file.
   std::string_view describes;
-  // Tells by the first bytes (up to `head_size`) whether the file is its kind.
-  Accepts (*accepts)(std::string_view head) = nullptr;
+  // Tells by the first bytes (up to `head_size`, or fewer so far) whether the file is its kind;
+  // `whole` when these are all its bytes, and the answer then is yes or no.
+  Accepts (*accepts)(std::string_view head, bool whole) = nullptr;
   // Asked with the whole file where `accepts` says look_further.
   bool (*confirms)(ByteSource& source) = nullptr;
   // Reads the file with that number. Throws InputError where it can't go on.
@@ -38,7 +39,7 @@ const Analyzer* find_analyzer(const InputFile& input, std::string& error);
 // InputError is caught. The facts have exactly one file.
 Facts load_file(const Analyzer& analyzer, InputFile input);
 
-Accepts accepts_manifest(std::string_view head);
+Accepts accepts_manifest(std::string_view head, bool whole);
 bool confirms_manifest(ByteSource& source);
 void load_manifest(ByteSource& source, std::uint32_t file, Facts& facts);
 

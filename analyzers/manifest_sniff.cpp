@@ -38,12 +38,13 @@ std::size_t skip_blanks(std::string_view text, std::size_t at) {
   }
 }
 
-bool has_marker(std::string_view text) {
+// `whole`: nothing follows the text, so that a value which isn't there was cut off.
+bool has_marker(std::string_view text, bool whole) {
   for (std::size_t at = text.find(marker); at != text.npos; at = text.find(marker, at + 1)) {
     const std::size_t colon = skip_spaces(text, at + marker.size());
     if (colon == text.npos || text[colon] != ':') continue;
     const std::size_t value = skip_spaces(text, colon + 1);
-    if (value == text.npos || text[value] != '{') return true;
+    if (value == text.npos ? whole : text[value] != '{') return true;
   }
   return false;
 }
@@ -63,12 +64,16 @@ bool starts_like_manifest(std::string_view head) {
 
 }  // namespace
 
-Accepts accepts_manifest(std::string_view head) {
+Accepts accepts_manifest(std::string_view head, bool whole) {
+  // More of the head may follow, and what is no answer yet may be one then.
+  const bool more_follows = !whole && head.size() < head_size;
   if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
   const std::size_t start = skip_blanks(head, 0);
-  if (start == head.npos || head[start] != '{') return Accepts::no;
-  if (has_marker(head)) return Accepts::yes;
-  return starts_like_manifest(head) ? Accepts::look_further : Accepts::no;
+  if (start == head.npos) return more_follows ? Accepts::look_further : Accepts::no;
+  if (head[start] != '{') return Accepts::no;
+  if (has_marker(head, whole)) return Accepts::yes;
+  if (more_follows) return Accepts::look_further;
+  return !whole && starts_like_manifest(head) ? Accepts::look_further : Accepts::no;
 }
 
 bool confirms_manifest(ByteSource& source) {
@@ -78,10 +83,10 @@ bool confirms_manifest(ByteSource& source) {
   std::array<char, 65536> buffer;
   for (std::size_t got = 0; (got = source.read(buffer.data(), buffer.size())) > 0;) {
     window.append(buffer.data(), got);
-    if (has_marker(window)) return true;
+    if (has_marker(window, false)) return true;
     if (window.size() > overlap) window.erase(0, window.size() - overlap);
   }
-  return false;
+  return has_marker(window, true);
 }
 
 }  // namespace opseal

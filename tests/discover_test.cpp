@@ -86,6 +86,30 @@ TEST_CASE("a manifest whose keys were sorted has its mark at the end of a large 
   CHECK(names(find({"."})) == "sorted.json ");
 }
 
+TEST_CASE("a manifest's mark is found wherever it stands in the first 64 KiB") {
+  // The first key is none of the format's, so that only the mark can tell.
+  for (const std::size_t before : {0, 4000, 4070, 4080, 4096, 5000, 60'000}) {
+    Tree tree;
+    tree.add("a.json", R"({"_about": ")" + std::string(before, 'x') +
+                           R"(", "opseal_manifest": 1, "operators": []})");
+    INFO(before << " bytes in front");
+    CHECK(names(find({"."})) == "a.json ");
+  }
+}
+
+TEST_CASE("where the first bytes end inside the mark, a schema is no manifest") {
+  // The colon behind the mark is the last of the 4,096 bytes that are read first, and of 64 KiB.
+  for (const std::size_t end : {std::size_t{4096}, head_size}) {
+    Tree tree;
+    const std::string front = R"({"operators": ")";
+    const std::string mark = R"(", "opseal_manifest":)";
+    tree.add("a.json", front + std::string(end - front.size() - mark.size(), 'x') + mark +
+                           R"( {"const": 1}})");
+    INFO("colon at byte " << end);
+    CHECK(names(find({"."})) == "");
+  }
+}
+
 TEST_CASE("files that git ignores are left out, unless they or their directory are given by name") {
   Tree tree;
   if (!Tree::git({"init", "-q", "."})) return;

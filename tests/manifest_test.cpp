@@ -397,14 +397,17 @@ TEST_CASE("a comment is told as one, wherever it stands") {
 
 TEST_CASE("comments in front of a manifest don't hide what it is") {
   const std::string manifest = R"({"opseal_manifest": 1})";
-  CHECK(accepts_manifest("// mine\n// too {\n" + manifest) == Accepts::yes);
-  CHECK(accepts_manifest("\xef\xbb\xbf /* mine\n { */ //\n" + manifest) == Accepts::yes);
-  CHECK(accepts_manifest("/**/{ // the log\n\"operators\": []") == Accepts::look_further);
-  CHECK(accepts_manifest("// " + manifest) == Accepts::no);
-  CHECK(accepts_manifest("/* " + manifest) == Accepts::no);
-  CHECK(accepts_manifest("/*/ " + manifest) == Accepts::no);
-  CHECK(accepts_manifest("# mine\n" + manifest) == Accepts::no);
-  CHECK(accepts_manifest("// int main()\n{ return 0; }") == Accepts::no);
+  CHECK(accepts_manifest("// mine\n// too {\n" + manifest, true) == Accepts::yes);
+  CHECK(accepts_manifest("\xef\xbb\xbf /* mine\n { */ //\n" + manifest, true) == Accepts::yes);
+  const std::string rest(head_size, ' ');
+  CHECK(accepts_manifest("/**/{ // the log\n\"operators\": []" + rest, false) ==
+        Accepts::look_further);
+  CHECK(accepts_manifest("/**/{ // the log\n\"others\": []" + rest, false) == Accepts::no);
+  CHECK(accepts_manifest("// " + manifest, true) == Accepts::no);
+  CHECK(accepts_manifest("/* " + manifest, true) == Accepts::no);
+  CHECK(accepts_manifest("/*/ " + manifest, true) == Accepts::no);
+  CHECK(accepts_manifest("# mine\n" + manifest, true) == Accepts::no);
+  CHECK(accepts_manifest("// int main()\n{ return 0; }", true) == Accepts::no);
 }
 
 TEST_CASE("a word that nothing is near to is answered with all words") {
