@@ -79,7 +79,8 @@ class Check {
     const Platform b = names_.of(registered);
     if (b.role == PlatformRole::every || a.role == PlatformRole::every) return true;
     // JAX expands `gpu` to its members by itself.
-    return xla_ && (a.role == PlatformRole::family || b.role == PlatformRole::family);
+    const bool family = a.role == PlatformRole::family || b.role == PlatformRole::family;
+    return xla_ && family && names_.reaches(asked, registered);
   }
 
   void look_up(const Fact& asked, const Words& registered, std::string subject,
