@@ -119,8 +119,11 @@ void check(const Facts& facts, Sink& sink) {
           std::string(typed ? "typed" : "untyped") + " handler registered under `api_version` " +
               std::to_string(version.count()) + ", expected " + (typed ? "1" : "0"),
           evidence(version, "registered under this version" + site_of(target)));
-      finding.related.push_back(
-          evidence(told.by, typed ? "only a typed handler has this" : "said to be untyped here"));
+      const std::string kind = typed ? "typed" : "untyped";
+      finding.related.push_back(evidence(
+          told.by, told.by.key() == Key::handler_kind
+                       ? "said to be " + kind + " here"
+                       : "only " + std::string(typed ? "a " : "an ") + kind + " handler has this"));
     }
   }
 }
