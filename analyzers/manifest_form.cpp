@@ -141,7 +141,7 @@ constexpr Form launch_form{.name = "Launch", .fields = launch_fields};
 constexpr Field capability_fields[] = {
     {strided_input, &truth_form, false, ""},
     {requires_broadcast, &truth_form, false, ""},
-    {in_place, &truth_form, false, ""},
+    {in_place, &truth_form, false, "writes its result into an input's buffer"},
     {alignment_bytes, &count_form, false, "bytes"},
     {constraints, &texts_form, false, "what else must hold, in words"},
 };
@@ -162,6 +162,10 @@ constexpr Form cost_form{.name = "Cost", .fields = cost_fields};
 constexpr std::string_view witness_words[] = {"declared", "registered"};
 constexpr Form witness_form{.text = true, .words = witness_words};
 constexpr Form witnesses_form{.item = &witness_form};
+
+constexpr std::string_view determinism_words[] = {"bitwise", "same_hardware_bitwise",
+                                                  "nondeterministic"};
+constexpr Form determinism_form{.text = true, .words = determinism_words};
 
 constexpr Field kernel_fields[] = {
     {platform, &text_form, true, "`any` serves every platform"},
@@ -190,9 +194,11 @@ constexpr Field kernel_fields[] = {
     {generic, &truth_form, false, ""},
     {capabilities, &capabilities_form, false, ""},
     {precision, &precision_form, false, "null: audited, no bound"},
+    {determinism, &determinism_form, false,
+     "equal inputs give equal bits: everywhere, on one kind of hardware, or not at all"},
     {cost, &cost_form, false, ""},
     {semantics, &text_form, false, "tag, for example `rope-interleaved`"},
-    {params, &text_form, false, "variant name"},
+    {params, &text_form, false, "variant of the parameters that it takes"},
     {priority, &real_form, false, ""},
 };
 constexpr Form kernel_form{.name = "Kernel", .fields = kernel_fields};
@@ -269,6 +275,7 @@ constexpr Field operator_fields[] = {
     {identity, &text_form, false, "tells equal names apart where the registry keys by object"},
     {batching, &batching_form, false, "null: none"},
     {kernels, &kernels_form, false, ""},
+    {params_variants, &texts_form, false, "variants of parameters that belong to this operator"},
     {defaults, &text_map, false, "platform -> backend"},
     {fallback, &texts_form, false, "platforms or backends tried next, in order"},
     {etp, &etp_form, false, "eligibility-trace rules"},
@@ -283,6 +290,8 @@ constexpr Field ffi_version_fields[] = {
 constexpr Form ffi_version_form{.name = "FfiVersion", .fields = ffi_version_fields};
 constexpr std::string_view name_from_words[] = {"content", "counter", "explicit"};
 constexpr Form name_from_form{.text = true, .words = name_from_words};
+constexpr std::string_view handler_kinds[] = {"typed", "untyped"};
+constexpr Form handler_kind_form{.text = true, .words = handler_kinds};
 constexpr Field target_fields[] = {
     {name, &text_form, true, ""},
     {platform, &text_form, false, ""},
@@ -293,7 +302,10 @@ constexpr Field target_fields[] = {
     {api_version, &count_form, false, "0 untyped, 1 typed"},
     {ffi_version, &ffi_version_form, false, ""},
     {traits, &texts_form, false, ""},
-    {stages, &texts_form, false, ""},
+    {handler_kind, &handler_kind_form, false,
+     "what the code behind it is, whatever was registered"},
+    {stages, &texts_form, false, "stages that were registered"},
+    {declared_stages, &texts_form, false, "stages that the code behind it has"},
     {spec, &texts_form, false, "`arg`, `ret`, `stream`, `attr.NAME:TYPE`"},
     {pinned, &truth_form, false, "something keeps the callback alive"},
     {replace, &truth_form, false, ""},
@@ -313,6 +325,8 @@ constexpr Field library_fields[] = {
     {entry, &text_form, false, ""},
     {source_files, &texts_form, false, ""},
     {recipe, &text_form, false, "digest of what it was built from"},
+    {found, &truth_form, false, "whether a file was there when somebody looked"},
+    {found_digest, &text_form, false, "digest of the file that was there, spelled as `digest`"},
 };
 constexpr Form library_form{.name = "Library", .fields = library_fields};
 constexpr Form libraries_form{.item = &library_form};
@@ -350,8 +364,27 @@ constexpr Field headers_fields[] = {
     {method, &method_form, false, "how a header's change is noticed"},
     {directories, &texts_form, false, ""},
     {covered, &covered_form, false, "which headers the key covers"},
+    {included, &texts_form, false,
+     "headers that builds read, without those of the compiler and the system"},
 };
 constexpr Form headers_form{.name = "Headers", .fields = headers_fields};
+constexpr std::string_view freshness_words[] = {"content", "mtime", "size", "none"};
+constexpr Form freshness_word{.text = true, .words = freshness_words};
+constexpr Form freshness_form{.item = &freshness_word};
+constexpr std::string_view part_forms[] = {"content", "value",   "name",     "path",
+                                           "mtime",   "address", "identity", "presence"};
+constexpr Form part_form{.text = true, .words = part_forms};
+constexpr Field key_part_fields[] = {
+    {name, &text_form, false, "in the code"},
+    {input, &input_word, false, "what it stands for"},
+    {form, &part_form, false,
+     "what of it is in the key; `presence`: a variable that is unset counts apart from its "
+     "default"},
+    {value, &text_form, false, "what stood in the key on the machine of the walk"},
+    {values, &text_map, false, "what it stands for -> what the key holds for that"},
+};
+constexpr Form key_part_form{.name = "KeyPart", .fields = key_part_fields};
+constexpr Form key_parts_form{.item = &key_part_form};
 constexpr std::string_view suffix_words[] = {"literal", "platform"};
 constexpr Form suffix_form{.text = true, .words = suffix_words};
 constexpr std::string_view match_words[] = {"exact", "prefix"};
@@ -374,6 +407,10 @@ constexpr Field cache_fields[] = {
     {parameters, &texts_form, false, "names in the code"},
     {inputs, &input_list, false, "what the key is made of"},
     {required_inputs, &input_list, false, "what it must be made of"},
+    {key_parts, &key_parts_form, false, "the parts of the key one by one"},
+    {binds, &texts_form, false,
+     "state that an entry holds on to, named as in `parameters` or `key_parts`"},
+    {freshness, &freshness_form, false, "by what an entry is judged out of date"},
     {headers, &headers_form, false, ""},
     {environment, &texts_form, false, "variables that reach the build"},
     {temporary_name, &texts_form, false, "what makes a temporary name unique"},

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzers/analyzers.h"
+#include "analyzers/artifacts.h"
 #include "analyzers/join.h"
 #include "cli/discover.h"
 #include "cli/place_names.h"
@@ -145,6 +146,7 @@ Audit read_inputs(const Options& options) {
 Audit run_audit(const Options& options) {
   Audit audit = read_inputs(options);
   const std::vector<const Rule*> rules = choose_rules(audit.settings);
+  state_artifacts(audit.facts);
   state_settings(audit.settings.stated, audit.facts);
   // From here on facts are const.
   audit.runs = run_rules(rules, audit.facts, thread_count(options), audit.findings);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "opseal/platforms.h"
 #include "opseal/rule.h"
@@ -13,26 +12,6 @@ namespace {
 // architecture, a language without includes no headers) says so by `required_inputs`.
 constexpr std::string_view usual_inputs[] = {"source",           "specs", "headers", "architecture",
                                              "compiler_version", "flags"};
-
-struct StandIn {
-  std::string_view wanted;
-  std::string_view serves;
-};
-
-// Words that hold at least what another one holds: a compiler's identity includes its version, an
-// operator's schema names the functions and their parameters, options include flags.
-constexpr StandIn stand_ins[] = {
-    {"compiler_version", "compiler"},
-    {"specs", "operator_schema"},
-    {"flags", "options"},
-};
-
-bool has_input(const Fact& inputs, std::string_view wanted) {
-  if (list_has(inputs, wanted)) return true;
-  return std::any_of(std::begin(stand_ins), std::end(stand_ins), [&](const StandIn& stand_in) {
-    return stand_in.wanted == wanted && list_has(inputs, stand_in.serves);
-  });
-}
 
 // A build that reads headers, as C, C++ and CUDA do.
 bool includes_headers(const Fact& cache) {
@@ -114,7 +93,7 @@ void check(const Facts& facts, Sink& sink) {
     const auto want = [&](std::string_view word) {
       // `cache-key-env` judges the environment.
       if (word == "environment") return;
-      if (!has_input(inputs, word)) {
+      if (!has_key_input(inputs, word)) {
         missing.push_back(in_words(word));
       } else if (word == "headers") {
         for (std::string& words : uncovered_headers(cache)) missing.push_back(std::move(words));

@@ -48,4 +48,24 @@ inline bool holds_built_code(const Fact& cache) {
   return false;
 }
 
+// The key has the input, by its own word or by one that holds at least as much: a compiler's
+// identity includes its version, an operator's schema names the functions and their parameters,
+// options include flags.
+inline bool has_key_input(const Fact& inputs, std::string_view wanted) {
+  struct StandIn {
+    std::string_view wanted;
+    std::string_view serves;
+  };
+  constexpr StandIn stand_ins[] = {
+      {"compiler_version", "compiler"},
+      {"specs", "operator_schema"},
+      {"flags", "options"},
+  };
+  if (list_has(inputs, wanted)) return true;
+  for (const StandIn& stand_in : stand_ins) {
+    if (stand_in.wanted == wanted && list_has(inputs, stand_in.serves)) return true;
+  }
+  return false;
+}
+
 }  // namespace opseal

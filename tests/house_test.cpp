@@ -83,7 +83,7 @@ const std::map<std::string, std::vector<std::string>> directions = {
     {"rules", {"opseal/", "rules/"}},
     {"cli",
      {"opseal/", "cli/", "analyzers/analyzers.h", "analyzers/byte_source.h", "analyzers/export.h",
-      "analyzers/join.h", "rules/rules.h"}},
+      "analyzers/artifacts.h", "analyzers/join.h", "rules/rules.h"}},
 };
 
 // Empty, or what is wrong with an include line of a file.

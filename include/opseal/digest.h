@@ -43,8 +43,20 @@ class Digest {
     return out;
   }
 
+ protected:
+  void add_bytes(std::string_view bytes) {
+    XXH3_128bits_update(&state_, bytes.data(), bytes.size());
+  }
+
  private:
   XXH3_state_t state_;
+};
+
+// The plain 128-bit digest of bytes, as `xxhsum -H2` makes it.
+class ContentDigest : private Digest {
+ public:
+  void add(std::string_view bytes) { add_bytes(bytes); }
+  using Digest::hex;
 };
 
 }  // namespace opseal

@@ -106,8 +106,8 @@ struct InputFile {
 // One read manifest, or the settings of the run.
 struct Document {
   std::uint32_t file = 0;
-  // What `opseal.toml` states (`required_platforms`, `architectures`): a document like any other,
-  // so that a finding can point at it, but it is no input.
+  // What `opseal.toml` states (`required_platforms`, `architectures`), or what was found on disk of
+  // the libraries that manifests name: a document like any other, but it is no input.
   bool settings = false;
   // Its nodes are [first, end); the first is the document's object.
   std::uint32_t first = 0;

@@ -1,0 +1,193 @@
+#include "analyzers/artifacts.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "analyzers/byte_source.h"
+#include "analyzers/fact_writer.h"
+#include "analyzers/sha256.h"
+#include "opseal/digest.h"
+
+namespace fs = std::filesystem;
+
+namespace opseal {
+namespace {
+
+// A manifest that names more is not looked behind: each costs a look at the disk.
+constexpr std::size_t most_libraries = 4096;
+// Bytes that are hashed for one run, and entries of one folder that are looked through.
+constexpr std::uint64_t most_hashed = std::uint64_t{2} << 30;
+constexpr std::size_t most_siblings = 10000;
+constexpr std::size_t longest_path = 4096;
+
+struct Artifact {
+  Fact library;
+  std::string path;
+  bool found = false;
+  std::string digest;
+};
+
+// A path that stays inside the folder it starts from.
+bool stays_inside(std::string_view path) {
+  if (path.empty() || path.size() > longest_path || path.front() == '/') return false;
+  if (path.find('\0') != path.npos || path.find('\\') != path.npos) return false;
+  if (path.size() > 1 && path[1] == ':') return false;
+  for (const fs::path& part : fs::path(path)) {
+    if (part == "..") return false;
+  }
+  return true;
+}
+
+// False where the file can't be read to its end.
+template <typename Take>
+bool read_through(const std::string& path, Take take) {
+  ByteSource source = ByteSource::file(path);
+  std::string buffer(std::size_t{1} << 20, '\0');
+  while (const std::size_t got = source.read(buffer.data(), buffer.size())) {
+    take(std::string_view(buffer).substr(0, got));
+  }
+  return source.error().empty();
+}
+
+// Empty where the file can't be read.
+std::string digest_of(const std::string& path, std::string_view kind) {
+  const auto digest_with = [&path, kind](auto digest) {
+    const bool whole = read_through(path, [&digest](std::string_view bytes) { digest.add(bytes); });
+    return whole ? std::string(kind) + ':' + digest.hex() : std::string();
+  };
+  return kind == "sha256" ? digest_with(Sha256()) : digest_with(ContentDigest());
+}
+
+// `xxh128` or `sha256` where the digest is whole: other words and shortened digits can't be held
+// against a file.
+std::string_view digest_kind(std::string_view digest) {
+  for (const auto& [kind, digits] :
+       {std::pair<std::string_view, std::size_t>{"xxh128", 32}, {"sha256", 64}}) {
+    if (digest.size() != kind.size() + 1 + digits || !digest.starts_with(kind)) continue;
+    if (digest[kind.size()] != ':') continue;
+    const std::string_view number = digest.substr(kind.size() + 1);
+    if (std::all_of(number.begin(), number.end(),
+                    [](unsigned char byte) { return std::isxdigit(byte) != 0; })) {
+      return kind;
+    }
+  }
+  return {};
+}
+
+// Suffixes of the files in folders, each looked through once.
+class Siblings {
+ public:
+  bool has(const fs::path& folder, const fs::path& suffix) {
+    const auto [place, fresh] = suffixes_.try_emplace(folder.string());
+    if (fresh) look_through(folder, place->second);
+    const std::vector<std::string>& seen = place->second;
+    return !suffix.empty() && std::find(seen.begin(), seen.end(), suffix.string()) != seen.end();
+  }
+
+ private:
+  static void look_through(const fs::path& folder, std::vector<std::string>& suffixes) {
+    std::error_code error;
+    std::size_t seen = 0;
+    for (fs::directory_iterator at(folder.empty() ? fs::path(".") : folder, error), end;
+         !error && at != end; at.increment(error)) {
+      if (++seen > most_siblings || suffixes.size() > 64) break;
+      std::error_code ignored;
+      if (!at->is_regular_file(ignored)) continue;
+      std::string suffix = at->path().extension().string();
+      if (std::find(suffixes.begin(), suffixes.end(), suffix) == suffixes.end()) {
+        suffixes.push_back(std::move(suffix));
+      }
+    }
+  }
+
+  std::map<std::string, std::vector<std::string>> suffixes_;
+};
+
+// What the folder of one manifest shows of its libraries.
+std::vector<Artifact> look_at(const Fact& manifest, const fs::path& folder, Siblings& siblings,
+                              std::uint64_t& hashed) {
+  std::vector<Artifact> artifacts;
+  std::set<std::string> found_suffixes;
+  for (const Fact library : manifest[Key::libraries].items()) {
+    if (artifacts.size() == most_libraries) break;
+    const Fact path = library[Key::path];
+    if (!stays_inside(path.text()) || library[Key::found].said()) continue;
+    Artifact artifact{library, (folder / fs::path(path.text())).string(), false, {}};
+    std::error_code error;
+    const fs::file_status status = fs::status(artifact.path, error);
+    // What can't be looked at is neither there nor missing.
+    if (status.type() != fs::file_type::regular && status.type() != fs::file_type::not_found) {
+      continue;
+    }
+    artifact.found = status.type() == fs::file_type::regular;
+    if (artifact.found) found_suffixes.insert(fs::path(artifact.path).extension().string());
+    const std::string_view kind = digest_kind(library[Key::digest].text());
+    if (artifact.found && !kind.empty() && !library[Key::found_digest].said()) {
+      const std::uint64_t size = fs::file_size(artifact.path, error);
+      if (!error && size <= most_hashed - hashed) {
+        hashed += size;
+        artifact.digest = digest_of(artifact.path, kind);
+      }
+    }
+    artifacts.push_back(std::move(artifact));
+  }
+  std::erase_if(artifacts, [&](const Artifact& artifact) {
+    if (artifact.found) return false;
+    const fs::path path(artifact.path);
+    if (found_suffixes.contains(path.extension().string())) return false;
+    return !siblings.has(path.parent_path(), path.extension());
+  });
+  return artifacts;
+}
+
+void write(const std::vector<Artifact>& artifacts, Facts& facts) {
+  Document document;
+  document.settings = true;
+  // Places of these facts are never shown: rules point at the manifest's own.
+  document.file = facts.documents.back().file;
+  FactWriter writer(facts);
+  document.first = writer.next();
+  const std::uint32_t root = writer.open(Key::none, NodeType::object, Node::max_offset);
+  const std::uint32_t list = writer.open(Key::entries, NodeType::list, Node::max_offset);
+  for (const Artifact& artifact : artifacts) {
+    const std::uint32_t entry = writer.open(Key::none, NodeType::object, Node::max_offset);
+    writer.add(Key::library, NodeType::count, artifact.library.index(), Node::max_offset, 0);
+    writer.add(Key::found, NodeType::truth, artifact.found ? 1 : 0, Node::max_offset, 0);
+    if (!artifact.digest.empty()) {
+      writer.add_text(Key::found_digest, artifact.digest, Node::max_offset, 0);
+    }
+    writer.close(entry, Node::max_offset);
+  }
+  writer.close(list, Node::max_offset);
+  writer.close(root, Node::max_offset);
+  document.end = writer.next();
+  facts.documents.push_back(document);
+}
+
+}  // namespace
+
+void state_artifacts(Facts& facts) {
+  if (!facts.said[static_cast<std::size_t>(Key::libraries)]) return;
+  std::vector<Artifact> all;
+  Siblings siblings;
+  std::uint64_t hashed = 0;
+  for (const Document& document : facts.documents) {
+    const std::string& path = facts.files[document.file].open_path;
+    if (document.settings || path.empty()) continue;
+    std::vector<Artifact> found =
+        look_at(facts.root(document), fs::path(path).parent_path(), siblings, hashed);
+    std::move(found.begin(), found.end(), std::back_inserter(all));
+  }
+  if (!all.empty()) write(all, facts);
+}
+
+}  // namespace opseal
