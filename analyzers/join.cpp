@@ -1,7 +1,9 @@
 #include "analyzers/join.h"
 
+#include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzers/fact_writer.h"
 #include "opseal/stated_joins.h"
@@ -48,10 +50,15 @@ void state_settings(const StatedSettings& stated, Facts& facts) {
 }
 
 void remark_lost_joins(Facts& facts) {
-  for (const LostJoin& lost : read_stated_joins(facts).lost) {
-    std::string message = "no operator or target is called " + quote(lost.text.text());
-    if (!lost.nearest.empty()) message += "; did you mean " + quote(lost.nearest) + '?';
-    facts.problems.push_back({lost.text.where(), std::move(message), {}, Severity::note});
+  // Whoever wrote more of them made one mistake, not many.
+  constexpr std::size_t most_remarks = 20;
+  const std::vector<LostJoin> lost = read_stated_joins(facts).lost;
+  for (std::size_t i = 0; i < lost.size() && i < most_remarks; ++i) {
+    std::string message = "no operator or target is called " + quote(lost[i].text.text());
+    if (!lost[i].nearest.empty()) message += "; did you mean " + quote(lost[i].nearest) + '?';
+    if (i + 1 == most_remarks && lost.size() > most_remarks)
+      message += "; the same holds for " + plural(lost.size() - most_remarks, "further name");
+    facts.problems.push_back({lost[i].text.where(), std::move(message), {}, Severity::note});
   }
 }
 
