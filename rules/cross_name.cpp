@@ -6,7 +6,10 @@
 namespace opseal {
 namespace {
 
-constexpr std::string_view separators = "_-.:/ ";
+constexpr bool is_separator(char letter) {
+  return letter == '_' || letter == '-' || letter == '.' || letter == ':' || letter == '/' ||
+         letter == ' ';
+}
 
 // Words in which a domain says who publishes it, or what kind of thing it holds.
 constexpr std::string_view generic_words[] = {
@@ -19,13 +22,17 @@ constexpr std::string_view generic_words[] = {
 constexpr std::string_view target_suffixes[] = {"cpu", "cuda",  "ffi",  "gpu", "handler",
                                                 "hip", "metal", "rocm", "xla"};
 
+void fold_letters(std::string_view text, std::string& out) {
+  for (const char letter : text) {
+    if (is_separator(letter)) continue;
+    out += letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  }
+}
+
 void fold(std::string_view text, std::string& out) {
   // A private operator beside a public one.
   if (text.size() > 1 && text.front() == '_') out += '_';
-  for (const char letter : text) {
-    if (separators.find(letter) != separators.npos) continue;
-    out += letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  }
+  fold_letters(text, out);
 }
 
 bool is_generic(std::string_view word) {
@@ -155,10 +162,7 @@ bool fold_package_name(const Fact& manifest, const Fact& item, std::string& key)
 
 std::string fold_word(std::string_view word) {
   std::string out;
-  for (const char letter : word) {
-    if (separators.find(letter) != separators.npos) continue;
-    out += letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  }
+  fold_letters(word, out);
   return out;
 }
 
