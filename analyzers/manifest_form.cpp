@@ -503,6 +503,8 @@ constexpr Field manifest_fields[] = {
     {backend_fallbacks, &texts_form, false, "platforms with a fallback for everything"},
     {opsets, &count_map, false, "domain -> newest released version"},
     {remarks, &texts_form, false, ""},
+    {joins, &signatures_form, false,
+     "each a list of names of registrations, of any system, that are one operator"},
     {registrations, &registrations_form, false, "log in order of registration"},
     {operators, &operators_form, false, ""},
     {targets, &targets_form, false, "log in order of registration"},

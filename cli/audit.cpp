@@ -148,6 +148,8 @@ Audit run_audit(const Options& options) {
   const std::vector<const Rule*> rules = choose_rules(audit.settings);
   state_artifacts(audit.facts);
   state_settings(audit.settings.stated, audit.facts);
+  state_settings(audit.settings.also_stated, audit.facts);
+  remark_lost_joins(audit.facts);
   // From here on facts are const.
   audit.runs = run_rules(rules, audit.facts, thread_count(options), audit.findings);
   sort_findings(audit);

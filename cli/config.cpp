@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <sstream>
@@ -23,9 +24,9 @@ namespace fs = std::filesystem;
 namespace opseal {
 namespace {
 
-constexpr std::string_view config_keys[] = {"profile",       "select",   "ignore",
-                                            "fail-on",       "exclude",  "platforms",
-                                            "architectures", "severity", "silence"};
+constexpr std::string_view config_keys[] = {"profile", "select",    "ignore",        "fail-on",
+                                            "exclude", "platforms", "architectures", "severity",
+                                            "silence", "join"};
 constexpr std::string_view silence_keys[] = {"rule", "subject", "reason"};
 constexpr std::string_view profiles[] = {"default", "strict", "audit"};
 constexpr std::string_view severities[] = {"error", "warning", "note"};
@@ -68,6 +69,8 @@ class ConfigReader {
       read_severity(node);
     } else if (key == "silence") {
       read_silence(node);
+    } else if (key == "join") {
+      read_join(node);
     } else {
       fail(where, "unknown key " + quote(key) + did_you_mean(key, config_keys));
     }
@@ -107,6 +110,26 @@ class ConfigReader {
       }
       config_.silence.push_back(std::move(silence));
     }
+  }
+
+  void read_join(const toml::node& node) {
+    const toml::table* table = node.as_table();
+    if (table == nullptr)
+      fail(node.source().begin, "`join` is a table of name = names of the same operator");
+    for (const auto& [name, others] : *table) {
+      std::vector<ConfigText> names{place(std::string(name.str()), name.source())};
+      if (others.is_string()) {
+        names.push_back(text(others, name.str()));
+      } else {
+        for (ConfigText& other : texts(others, name.str())) names.push_back(std::move(other));
+      }
+      if (names.size() < 2)
+        fail(others.source().begin, quote(name.str()) + " is joined to nothing");
+      config_.joins.push_back(std::move(names));
+    }
+    // toml++ sorts by name; what is stated later in the file stands later.
+    std::sort(config_.joins.begin(), config_.joins.end(),
+              [](const auto& a, const auto& b) { return a.front().offset < b.front().offset; });
   }
 
   ConfigText text(const toml::node& node, std::string_view key) {

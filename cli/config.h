@@ -41,6 +41,8 @@ struct Config {
   // Rule id or glob -> error, warning, note.
   std::vector<std::pair<ConfigText, std::string>> severity;
   std::vector<Silence> silence;
+  // Each the names of registrations that are one operator.
+  std::vector<std::vector<ConfigText>> joins;
 };
 
 // The nearest `opseal.toml` in `directory` or above it; empty when there is none.

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-enum class Shape { texts, profile, fail_on, severities, silences };
+enum class Shape { texts, profile, fail_on, severities, silences, joins };
 
 struct ConfigKey {
   std::string_view name;
@@ -29,6 +29,9 @@ constexpr ConfigKey config_keys[] = {
     {"platforms", Shape::texts, "platforms that every operator must serve"},
     {"architectures", Shape::texts, "GPU architectures of the fleet, such as `sm_80`"},
     {"silence", Shape::silences, "findings that are known and accepted"},
+    {"join", Shape::joins,
+     "name of a registration = names of the same operator in other systems; asks for the rules "
+     "that compare them"},
 };
 
 ordered_json words(std::initializer_list<const char*> list) {
@@ -59,6 +62,12 @@ ordered_json shape_schema(Shape shape) {
                   {"reason", text("why it is accepted")}}},
                 {"required", ordered_json::array({"rule", "reason"})},
                 {"additionalProperties", false}}}};
+    case Shape::joins:
+      return {{"type", "object"},
+              {"additionalProperties",
+               {{"type", ordered_json::array({"string", "array"})},
+                {"items", {{"type", "string"}}},
+                {"minItems", 1}}}};
   }
   return {};
 }

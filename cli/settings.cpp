@@ -78,7 +78,9 @@ void apply_config(const Config& config, Settings& settings) {
     settings.severities.emplace_back(rule.value, parse_severity(severity));
   }
   settings.silences = config.silence;
-  settings.stated = {config.file, state(config.platforms), state(config.architectures)};
+  settings.stated = {config.file, state(config.platforms), state(config.architectures), {}};
+  for (const std::vector<ConfigText>& names : config.joins)
+    settings.stated.joins.push_back(state(names));
 }
 
 bool matches_any(const std::vector<std::string>& patterns, std::string_view id) {
@@ -149,8 +151,10 @@ Settings make_settings(const Options& options) {
     settings.exclude.push_back(exclusion(pattern, std::filesystem::current_path().string()));
   }
   settings.strict = options.strict;
-  if (!options.platforms.empty() || !options.architectures.empty())
+  if (!options.platforms.empty() || !options.architectures.empty()) {
+    settings.also_stated = {settings.stated.file, {}, {}, std::move(settings.stated.joins)};
     settings.stated = state_arguments(options);
+  }
   return settings;
 }
 
@@ -172,8 +176,9 @@ std::vector<const Rule*> choose_rules(Settings& settings) {
   }
   std::vector<const Rule*> chosen;
   for (const Rule* rule : all_rules()) {
-    const bool wanted = settings.select.empty() ? rule->profile <= settings.profile
-                                                : matches_any(settings.select, rule->id);
+    const bool asked = rule->profile <= settings.profile ||
+                       (rule->asked_by == Key::joins && settings.states_joins());
+    const bool wanted = settings.select.empty() ? asked : matches_any(settings.select, rule->id);
     if (wanted && !matches_any(settings.ignore, rule->id)) chosen.push_back(rule);
   }
   return chosen;

@@ -43,8 +43,12 @@ struct Settings {
   bool strict = false;
   // `required_platforms` and `architectures`, and the text that states them.
   StatedSettings stated;
+  // What the file states where the command line states the rest.
+  StatedSettings also_stated;
   // What was asked for and had no effect, such as a pattern that matches no rule.
   std::vector<std::string> remarks;
+
+  bool states_joins() const { return !stated.joins.empty() || !also_stated.joins.empty(); }
 };
 
 Settings make_settings(const Options& options);

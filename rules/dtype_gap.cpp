@@ -5,6 +5,7 @@
 #include "opseal/rule.h"
 #include "opseal/text.h"
 #include "rules/dtype_words.h"
+#include "rules/placement.h"
 
 namespace opseal {
 namespace {
@@ -22,17 +23,6 @@ constexpr std::string_view without_f64[] = {
     "metal",  "mps",    "webgpu", "wgpu",     "webgl", "vulkan",  "opencl",  "tpu",
     "pallas", "coreml", "ane",    "nnapi",    "qnn",   "hexagon", "htp",     "npu",
     "ascend", "cann",   "dml",    "tensorrt", "vitis", "ethos",   "xnnpack", "openvino"};
-
-// Systems in which an operator that one device lacks runs on the host by itself, so that a shorter
-// list is a decision about speed, and so common that it says nothing (of 198 operators that ONNX
-// Runtime serves on CPU and CUDA, 88 differ).
-bool places_per_operator(const Fact& manifest) {
-  for (const std::string_view system :
-       {"onnxruntime", "tensorflow", "tflite", "executorch", "ggml"}) {
-    if (manifest[Key::system].is(system)) return true;
-  }
-  return false;
-}
 
 bool is_host(std::string_view platform) {
   const std::string name = lower(platform);

@@ -65,6 +65,9 @@ struct Rule {
   // Keys that must occur somewhere in the inputs, else the rule is skipped without a look. Unused
   // slots are `Key::none`.
   std::array<Key, 4> needs{};
+  // Where the settings of the run state this key, the rule runs whatever the profile: who states it
+  // asks for the rule.
+  Key asked_by = Key::none;
   // First version of opseal that has it.
   std::string_view since = "0.1.0";
   Check check = nullptr;
