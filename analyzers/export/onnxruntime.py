@@ -14,13 +14,10 @@ from _opseal_common import (
     required_module,
 )
 from _opseal_forked import ForkFailed, call_in_fork
-from _opseal_onnxruntime_custom import custom_operators
+from _opseal_onnxruntime_custom import custom_operators, describe_range, domain_of
 
 PACKAGE = "onnxruntime"
 REGISTRIES = "onnxruntime.capi.onnxruntime_pybind11_state"
-# What the end of a range holds that has none.
-OPEN_END = 2**31 - 1
-DEFAULT_DOMAIN = "ai.onnx"
 
 
 def export(request):
@@ -86,10 +83,6 @@ def function_bodies(request):
         )
         for schema in definitions.get_all_schemas_with_history()
     }
-
-
-def domain_of(text):
-    return text or DEFAULT_DOMAIN
 
 
 def described_schemas(schemas, bodies):
@@ -168,10 +161,6 @@ def add_kernels(operators, rows):
                 "type_constraints": dict(sorted(constraints.items())),
             }
         )
-
-
-def describe_range(first, last):
-    return {"since": first, "until": None if last >= OPEN_END else last}
 
 
 def add_custom_operator(operators, operator):

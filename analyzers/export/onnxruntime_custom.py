@@ -15,7 +15,9 @@ from _opseal_forked import ForkFailed, call_in_fork
 from _opseal_functions import relative_file
 
 ENTRY = b"RegisterCustomOps"
+# What the end of a range holds that has none.
 OPEN_END = 2**31 - 1
+DEFAULT_DOMAIN = "ai.onnx"
 # Of a library that leaves it open; the provider for which ONNX Runtime then takes the operator.
 DEFAULT_PROVIDER = "CPUExecutionProvider"
 
@@ -58,6 +60,14 @@ CreateOptions = ctypes.CFUNCTYPE(Pointer, ctypes.POINTER(Pointer))
 CreateDomain = ctypes.CFUNCTYPE(Pointer, Pointer, ctypes.POINTER(Pointer))
 TwoPointers = ctypes.CFUNCTYPE(Pointer, Pointer, Pointer)
 GetTable = ctypes.CFUNCTYPE(Pointer, ctypes.c_uint32)
+
+
+def domain_of(text):
+    return text or DEFAULT_DOMAIN
+
+
+def describe_range(first, last):
+    return {"since": first, "until": None if last >= OPEN_END else last}
 
 
 def custom_operators(request):
@@ -228,11 +238,10 @@ class Operator:
 def describe(address, domain, place):
     operator = Operator(address)
     inputs, outputs = operator.operands("Input"), operator.operands("Output")
-    last = operator.ask(VersionFunction, "GetEndVersion", default=OPEN_END)
-    versions = {
-        "since": operator.ask(VersionFunction, "GetStartVersion", default=1),
-        "until": None if last >= OPEN_END else last,
-    }
+    versions = describe_range(
+        operator.ask(VersionFunction, "GetStartVersion", default=1),
+        operator.ask(VersionFunction, "GetEndVersion", default=OPEN_END),
+    )
     provider = operator.ask(TextFunction, "GetExecutionProviderType") or b""
     kernel = {"platform": provider.decode() or DEFAULT_PROVIDER, "versions": dict(versions)}
     kernel["library"] = place
@@ -241,7 +250,7 @@ def describe(address, domain, place):
         kernel["signatures"] = [[operand["type"] for operand in operands]]
     described = {
         "name": (operator.ask(TextFunction, "GetName") or b"").decode("utf-8", "replace"),
-        "namespace": domain or "ai.onnx",
+        "namespace": domain_of(domain),
         "versions": versions,
         "arity_source": "declared",
         "inputs": inputs,
