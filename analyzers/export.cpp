@@ -106,6 +106,9 @@ ChildRequest child_request(const Exporter& exporter, const ExportRequest& reques
   for (const std::string& module : request.modules) {
     child.arguments.push_back("--import=" + module);
   }
+  for (const std::string& library : request.custom_ops) {
+    child.arguments.push_back("--custom-op=" + library);
+  }
   child.input = framed_scripts();
   child.time_limit_seconds = request.time_limit_seconds;
   child.answer_limit = most_answer_bytes;
@@ -186,9 +189,20 @@ std::span<const Exporter> all_exporters() {
           "eligibility-trace primitives of braintrace and their rules; calls its functions that "
           "lay out trainable inputs",
           script_text("braintrace")},
+      Exporter{"executorch", "executorch",
+               "kernels that ExecuTorch's package declares, edge dtypes, and what its runtime has",
+               script_text("executorch")},
       Exporter{"jax", "jax",
                "primitives, rules, lowerings and FFI targets of JAX and of packages on it",
                script_text("jax")},
+      Exporter{.name = "onnxruntime",
+               .package = "onnxruntime",
+               .description = "schemas and kernels of ONNX Runtime, by provider and version range, "
+                              "and what libraries of custom operators add",
+               .script = script_text("onnxruntime"),
+               .custom_ops = true},
+      Exporter{"tvm-ffi", "apache-tvm-ffi", "global functions of tvm-ffi and their signatures",
+               script_text("tvm_ffi")},
   };
   return exporters;
 }

@@ -14,6 +14,7 @@ struct Exporter {
   std::string_view package;      // what the interpreter must have installed
   std::string_view description;  // one line for the help
   std::string_view script;       // Python text of its entry module
+  bool custom_ops = false;       // takes `ExportRequest::custom_ops`
 };
 
 // In the order of their names.
@@ -27,6 +28,8 @@ struct ExportRequest {
   // May the exporter also call the operators on their own benchmark data? Without it a package is
   // imported, and of braintrace the functions that lay out trainable inputs are called.
   bool trace = false;
+  // Paths of libraries of custom operators. The child loads them, so their code runs there.
+  std::vector<std::string> custom_ops{};
   // Then the child and its children are killed.
   double time_limit_seconds = 300;
   // What the manifest's `producer.version` says.

@@ -59,9 +59,14 @@ int export_registry(const Options& options) {
   request.python = options.python;
   request.modules = options.imports;
   request.trace = options.trace;
+  request.custom_ops = options.custom_ops;
   request.time_limit_seconds = options.time_limit;
   request.tool_version = version_text;
-  const ExportOutcome outcome = run_exporter(find_exporter(options.name), request);
+  const Exporter& exporter = find_exporter(options.name);
+  if (!exporter.custom_ops && !request.custom_ops.empty()) {
+    throw UsageError("`--custom-op` for " + quote(exporter.name) + ", expected `onnxruntime`");
+  }
+  const ExportOutcome outcome = run_exporter(exporter, request);
   if (outcome.status == ExportStatus::ok) {
     write_manifest(outcome.manifest, options.output);
   } else {

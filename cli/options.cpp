@@ -120,7 +120,10 @@ void add_export(CLI::App& app, Options& options) {
       "export",
       "write a manifest from a live registry: imports the package, asks braintrace's functions "
       "for its layouts, changes nothing");
-  exporter->add_option("name", options.name, "brainevent, braintrace or jax")->required();
+  exporter
+      ->add_option("name", options.name,
+                   "brainevent, braintrace, executorch, jax, onnxruntime or tvm-ffi")
+      ->required();
   exporter
       ->add_option("--python", options.python,
                    "interpreter that has the package (default: of the active virtual environment, "
@@ -131,6 +134,11 @@ void add_export(CLI::App& app, Options& options) {
       ->allow_extra_args(false);
   exporter->add_flag("--trace", options.trace,
                      "trace the operators' own benchmark calls: runs code of the package");
+  exporter
+      ->add_option("--custom-op", options.custom_ops,
+                   "onnxruntime: library of custom operators to load; repeatable")
+      ->type_name("LIB")
+      ->allow_extra_args(false);
   exporter->add_option("--time-limit", options.time_limit, "seconds")
       ->check(CLI::Validator(check_seconds, ""));
   exporter->add_option("-o,--output", options.output, "file instead of standard output")

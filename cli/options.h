@@ -54,6 +54,7 @@ struct Options {
   std::string python;
   std::vector<std::string> imports;
   bool trace = false;
+  std::vector<std::string> custom_ops;
   double time_limit = 300;
   std::string output;
 };

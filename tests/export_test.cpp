@@ -88,6 +88,40 @@ def unheld():
 unheld()
 )";
 
+// Line 10 makes the object.
+constexpr std::string_view carried_operator = R"(
+from jax._src.core import Primitive
+from jax._src.interpreters import ad
+
+class Kernel:
+    def __init__(self, name):
+        self.primitive = Primitive(name)
+    def __call__(self, *inputs, backend=None):
+        return self.primitive.bind(*inputs)
+triple_p = Kernel("triple")
+
+def triple(x, y):
+    return triple_p(x, y, backend="numba")
+
+ad.primitive_transposes[triple_p.primitive] = triple
+)";
+
+// The untyped one poses as a function of the mathematics library.
+constexpr std::string_view live_targets = R"(
+import enum
+
+class Traits(enum.IntFlag):
+    DEFAULT = 0
+    COMMAND_BUFFER_COMPATIBLE = 1
+
+def register_custom_call_target(name, fn, platform="cpu", api_version=0, traits=Traits.DEFAULT):
+    pass
+
+def custom_call_targets(platform):
+    typed = {"said": {"execute": None}, "silent": {"prepare": None, "execute": None}}
+    return {**typed, "log": None} if platform == "cpu" else {}
+)";
+
 // Its constructor registers, in a branch that runs, in one that does not, and twice from one line.
 constexpr std::string_view branching_operators = R"(
 from brainevent._op.main import XLACustomKernel
@@ -310,6 +344,64 @@ TEST_CASE("an operator that no variable holds belongs to the package of its rule
         std::string::npos);
   CHECK(outcome->manifest.find("importing `idle` registers no operator") != std::string::npos);
   CHECK(outcome->manifest.find("importing `doubling`") == std::string::npos);
+}
+
+TEST_CASE("an object that carries a primitive is called in its place") {
+  const Workshop workshop;
+  workshop.write_jax();
+  workshop.write("wrapping/__init__.py", carried_operator);
+  ExportRequest request;
+  request.modules = {"wrapping"};
+  const auto outcome = run("jax", request);
+  if (!outcome) return;
+  CAPTURE(outcome->stderr_tail);
+  REQUIRE(outcome->status == ExportStatus::ok);
+  const std::string line = operator_line(outcome->manifest, "triple");
+  CAPTURE(line);
+  CHECK(line.find("\"namespace\": \"wrapping\", \"aliases\": [\"triple_p\"], "
+                  "\"location\": {\"file\": \"wrapping/__init__.py\", \"line\": 10}") !=
+        std::string::npos);
+  CHECK(line.find("\"inputs\": 2, \"arity_source\": \"calls\"") != std::string::npos);
+  // `backend` is the object's own, no attribute of the primitive.
+  CHECK(line.find("\"attributes\"") == std::string::npos);
+}
+
+TEST_CASE("targets are those that were handed over and those that the live table has besides") {
+  const Workshop workshop;
+  workshop.write_jax();
+  workshop.write("jaxlib/xla_client.py", live_targets);
+  workshop.write("handing/__init__.py",
+                 "from jaxlib import xla_client\n"
+                 "xla_client.register_custom_call_target(\n"
+                 "    b'said', None, 'Host', 1, xla_client.Traits.COMMAND_BUFFER_COMPATIBLE)\n");
+  ExportRequest request;
+  request.modules = {"handing"};
+  const auto outcome = run("jax", request);
+  if (!outcome) return;
+  CAPTURE(outcome->manifest);
+  REQUIRE(outcome->status == ExportStatus::ok);
+  CHECK(
+      outcome->manifest.find("\"targets\": [\n  {\"name\": \"said\", \"platform\": \"Host\", "
+                             "\"api_version\": 1, \"traits\": [\"COMMAND_BUFFER_COMPATIBLE\"], "
+                             "\"stages\": [\"execute\"], "
+                             "\"location\": {\"file\": \"handing/__init__.py\", \"line\": 2}},\n"
+                             "  {\"name\": \"silent\", \"platform\": \"cpu\", \"api_version\": 1, "
+                             "\"stages\": [\"execute\", \"prepare\"]}\n ]") != std::string::npos);
+}
+
+TEST_CASE("a target that could not be told its interface has the old one") {
+  const Workshop workshop;
+  workshop.write_jax();
+  workshop.write("handing/__init__.py",
+                 "from jaxlib import xla_client\n"
+                 "xla_client.register_custom_call_target(b'old', None)\n");
+  ExportRequest request;
+  request.modules = {"handing"};
+  const auto outcome = run("jax", request);
+  if (!outcome) return;
+  CAPTURE(outcome->manifest);
+  CHECK(outcome->manifest.find("{\"name\": \"old\", \"platform\": \"cpu\", "
+                               "\"api_version\": 0, ") != std::string::npos);
 }
 
 TEST_CASE("the log of registrations has what ran, as often as it ran") {

@@ -23,7 +23,7 @@ from _opseal_common import (
 )
 from _opseal_ffi_log import FfiLog
 from _opseal_functions import core_function, describe_function, function_name
-from _opseal_jax_tables import JaxTables, leave_devices_alone
+from _opseal_jax_tables import JaxTables, counts_by_rule, leave_devices_alone
 from _opseal_registration_log import RegistrationLog
 from _opseal_sources import has_star, named_value, source_modules
 from _opseal_tangent import TangentReach
@@ -126,18 +126,9 @@ class Walk:
         return self.read(kernel, "primitive", "what jax knows of an operator")
 
     def rules(self, primitive):
-        facts = self.differentiation(primitive)
+        facts = self.tables.differentiation(primitive, self.reach)
         facts.update(self.batching(primitive))
         facts.update(self.stubs(primitive))
-        return facts
-
-    def differentiation(self, primitive):
-        facts = self.tables.differentiation(primitive)
-        rules = self.tables.jvp_rules(primitive)
-        if rules is not None:
-            facts["jvp"]["tangent_operators"] = [
-                rule and self.reach.operators(rule) for rule in rules
-            ]
         return facts
 
     def batching(self, primitive):
@@ -205,14 +196,6 @@ def input_count(jvp, calls, trace):
         if len(ways.get(way, [])) == 1:
             return {"inputs": ways[way][0], "arity_source": way, "arity": ways}
     return {"arity": ways}
-
-
-def counts_by_rule(jvp):
-    rules = jvp["rules"] if jvp and jvp["kind"] == "per_input" else []
-    leading = jvp.get("leading", 1) if jvp else 1
-    return sorted(
-        {rule["positional"] - leading for rule in rules if rule and rule.get("variadic") is False}
-    )
 
 
 def trace_facts(trace):

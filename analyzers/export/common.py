@@ -22,11 +22,12 @@ class MissingModule(Exception):
 class Request:
     """What the user asked for, and what was remarked on the way."""
 
-    def __init__(self, exporter, version, trace, modules):
+    def __init__(self, exporter, version, trace, modules, custom_ops=()):
         self.exporter = exporter
         self.version = version
         self.trace = trace
         self.modules = modules
+        self.custom_ops = custom_ops  # libraries of custom operators
         self.remarks = []
 
     def note(self, text):
@@ -101,6 +102,15 @@ def aliases(values, packages):
             if id(value) in wanted:
                 found.setdefault(id(value), set()).add(attribute)
     return {key: sorted(names) for key, names in found.items()}
+
+
+def distributions_of(module):
+    """Sorted names of the installed distributions that hold a module, which may come in several
+    builds under names of their own. The module's name where nobody knows."""
+    found = {}
+    if sys.version_info >= (3, 10):
+        found = importlib.metadata.packages_distributions()
+    return sorted(set(found.get(module, [module])))
 
 
 def installed_version(package):

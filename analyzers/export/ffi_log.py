@@ -4,6 +4,7 @@ that Python could read later.
 
 import contextlib
 import ctypes
+import enum
 import inspect
 import os
 import sys
@@ -13,6 +14,12 @@ from _opseal_functions import location, parameters_of, relative_file
 
 # Frames of these files only pass a target on; the line that registers it is further out.
 PASSED_ON_BY = ("/jax/_src/ffi.py", "/jaxlib/xla_client.py")
+
+
+UNTYPED, TYPED = 0, 1
+
+# Platform of each live table -> the spellings under which targets get into it.
+TABLES = {"cpu": ("cpu", "Host"), "CUDA": ("CUDA", "cuda", "gpu")}
 
 
 class FfiLog:
@@ -52,6 +59,7 @@ class FfiLog:
         if self.entries is None:
             return None
         described = [describe_target(arguments, place) for arguments, place in self.entries]
+        described += silent_targets(described)
         return [target for target in described if keep(target)]
 
 
@@ -61,19 +69,51 @@ def caller_location(frame):
     return location(frame.f_code.co_filename, frame.f_lineno) if frame is not None else None
 
 
-def describe_target(arguments, place):
+def describe_target(arguments, place=None):
     handlers = arguments.get("fn")
     stages = handlers if isinstance(handlers, dict) else {"execute": handlers}
     name = arguments["name"]
     target = {"name": name.decode("utf-8", "replace") if isinstance(name, bytes) else name}
-    for key in ("platform", "api_version"):
-        if key in arguments:
-            target[key] = arguments[key]
+    if "platform" in arguments:
+        target["platform"] = arguments["platform"]
+    # A function that cannot be told the interface comes from a time when there was one only.
+    target["api_version"] = arguments.get("api_version", UNTYPED)
+    traits = names_of_traits(arguments.get("traits"))
+    if traits:
+        target["traits"] = traits
     target["stages"] = sorted(stages)
     target.update(library_and_symbol(address_in(stages.get("execute"))))
     if place:
         target["location"] = place
     return target
+
+
+def names_of_traits(traits):
+    """The names of the bits in a flag; the default has none."""
+    if not isinstance(traits, enum.Flag):
+        return []
+    return sorted(each.name for each in type(traits) if each.value and each in traits)
+
+
+def silent_targets(described):
+    """Targets in the live table that nobody handed over: a library can register them from C++ while
+    it is loaded. jaxlib's own come so too, and are left out; so are untyped ones, among which are
+    the functions of the mathematics library."""
+    table_of = getattr(optional_module("jaxlib.xla_client"), "custom_call_targets", None)
+    if table_of is None:
+        return []
+    found = []
+    for platform, spellings in TABLES.items():
+        known = {each["name"] for each in described if each.get("platform") in spellings}
+        for name, handlers in sorted(table_of(platform).items()):
+            if name in known or not isinstance(handlers, dict):
+                continue
+            target = describe_target(
+                {"name": name, "platform": platform, "api_version": TYPED, "fn": handlers}
+            )
+            if not target.get("library", "").startswith("jaxlib/"):
+                found.append(target)
+    return found
 
 
 class LoadedSymbol(ctypes.Structure):

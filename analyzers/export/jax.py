@@ -1,5 +1,7 @@
 """JAX's own primitive tables and FFI targets, and those of any package that is imported besides."""
 
+import types
+
 from _opseal_common import (
     MISSING,
     aliases,
@@ -17,6 +19,7 @@ from _opseal_ffi_log import FfiLog
 from _opseal_functions import describe_function
 from _opseal_jax_tables import (
     JaxTables,
+    counts_by_rule,
     describe_abstract_evaluation,
     leave_devices_alone,
     visible_devices,
@@ -72,9 +75,15 @@ class Walk:
     def __init__(self, request, packages):
         self.tables = JaxTables(request)
         self.primitives, self.holders = live_primitives(request, self.tables, packages)
-        self.aliases = aliases(self.primitives, packages)
-        self.uses = primitive_uses(self.primitives, packages)
+        carriers = primitive_carriers(self.primitives, packages)
+        objects = self.primitives + [carrier for carrier, _ in carriers]
+        self.aliases = aliases(objects, packages)
+        for carrier, primitive in carriers:
+            names = self.aliases.get(id(primitive), []) + self.aliases[id(carrier)]
+            self.aliases[id(primitive)] = sorted(names)
+        self.uses = primitive_uses(self.primitives, packages, carriers)
         names = {id(primitive): primitive.name for primitive in self.primitives}
+        names.update({id(carrier): primitive.name for carrier, primitive in carriers})
         self.reach = TangentReach(packages, lambda value: names.get(id(value)), framework=PACKAGE)
 
     def operators(self):
@@ -88,7 +97,7 @@ class Walk:
     def operator(self, primitive):
         use = self.uses[id(primitive)]
         operator = {"name": primitive.name}
-        rules = self.differentiation(primitive)
+        rules = self.tables.differentiation(primitive, self.reach)
         lowerings = self.tables.lowering_rules(primitive)
         kernels = [describe_kernel(platform, rule) for platform, rule in lowerings or ()]
         operator.update(self.owner(primitive, use) or owner_of_rules(rules, kernels))
@@ -117,15 +126,6 @@ class Walk:
         holder = self.holders.get(id(primitive))
         return {"namespace": holder.split(".")[0]} if holder else {}
 
-    def differentiation(self, primitive):
-        facts = self.tables.differentiation(primitive)
-        rules = self.tables.jvp_rules(primitive)
-        if rules is not None:
-            facts["jvp"]["tangent_operators"] = [
-                rule and self.reach.operators(rule) for rule in rules
-            ]
-        return facts
-
 
 def live_primitives(request, tables, packages):
     """(every primitive that a module variable or a table holds, {identity: first variable that
@@ -142,6 +142,30 @@ def live_primitives(request, tables, packages):
     for table in tables.all_tables():
         found.update({id(key): key for key in table if isinstance(key, kind)})
     return list(found.values()), holders
+
+
+def primitive_carriers(primitives, packages):
+    """(object, primitive) for every object in a module variable that has one of the primitives as
+    its own `primitive`: packages wrap primitives so to make them callable."""
+    wanted = {id(primitive): primitive for primitive in primitives}
+    found = {}
+    for _, module in loaded_modules(*packages):
+        for value in list(vars(module).values()):
+            if isinstance(value, (type, types.ModuleType, types.FunctionType)):
+                continue
+            primitive = wanted.get(id(own_attributes(value).get("primitive")))
+            if primitive is not None:
+                found[id(value)] = (value, primitive)
+    return list(found.values())
+
+
+def own_attributes(value):
+    """What an object holds, without running any code of its class."""
+    try:
+        attributes = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return attributes if isinstance(attributes, dict) else {}
 
 
 def owner_of_rules(rules, kernels):
@@ -168,25 +192,15 @@ def result_facts(primitive):
 def input_count(use, jvp):
     """Only `calls` is trusted: a JVP rule may name an attribute of the operator among its
     positional parameters."""
-    ways = {"calls": sorted(use.counts), "rule": counts_by_rule(jvp)}
+    ways = {"calls": sorted(use.counts), "rule": counts_by_rule(jvp, without_options)}
     facts = {"inputs": ways["calls"][0], "arity_source": "calls"} if len(ways["calls"]) == 1 else {}
     facts["arity"] = {way: counts for way, counts in ways.items() if counts}
     return facts
 
 
-def counts_by_rule(jvp):
+def without_options(rule):
     """A rule with optional parameters may mean attributes by them, so it says nothing."""
-    rules = jvp["rules"] if jvp and jvp["kind"] == "per_input" else []
-    leading = jvp.get("leading", 1) if jvp else 1
-    return sorted(
-        {
-            rule["positional"] - leading
-            for rule in rules
-            if rule
-            and rule.get("variadic") is False
-            and rule["required"] == rule["positional"]
-        }
-    )
+    return rule["required"] == rule["positional"]
 
 
 def describe_kernel(platform, rule):

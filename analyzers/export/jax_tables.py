@@ -67,11 +67,18 @@ class JaxTables:
             tables += self.platform_lowerings.values()
         return [table for table in tables if table is not MISSING]
 
-    def differentiation(self, primitive):
-        """The keys `jvp`, `linearization` and `transpose`, as far as they can be said."""
+    def differentiation(self, primitive, reach=None):
+        """The keys `jvp`, `linearization` and `transpose`, as far as they can be said. `reach` is
+        the TangentReach that follows the rules; without it `tangent_operators` is not said."""
         facts = {}
         if self.jvps is not MISSING:
-            facts["jvp"] = describe_jvp(self.jvps.get(primitive))
+            jvp = self.jvps.get(primitive)
+            facts["jvp"] = describe_jvp(jvp)
+            rules = per_input_rules(jvp)
+            if rules is not None and reach is not None:
+                facts["jvp"]["tangent_operators"] = [
+                    rule and reach.operators(rule) for rule in rules
+                ]
         if self.linearizations is not MISSING and primitive in self.linearizations:
             facts["linearization"] = describe_function(self.linearizations[primitive])
         facts.update(self.transpose(primitive))
@@ -95,9 +102,6 @@ class JaxTables:
                 inner = closure_value(rule, "batcher")
                 return rule if inner is None else inner
         return None if self.batchers else MISSING
-
-    def jvp_rules(self, primitive):
-        return per_input_rules(self.jvps.get(primitive)) if self.jvps is not MISSING else None
 
     def lowering_rules(self, primitive):
         """[(platform, rule)], the platform None where the rule serves all; None where no table
@@ -155,6 +159,20 @@ def describe_jvp(jvp):
     if name == "standard_jvp2":
         described["leading"] = 2  # rule(tangent, result, *inputs)
     return described
+
+
+def counts_by_rule(jvp, is_counted=lambda rule: True):
+    """The inputs that the per-input rules of a described JVP have parameters for: sorted numbers,
+    more than one where the rules disagree."""
+    rules = jvp["rules"] if jvp and jvp["kind"] == "per_input" else []
+    leading = jvp.get("leading", 1) if jvp else 1
+    return sorted(
+        {
+            rule["positional"] - leading
+            for rule in rules
+            if rule and rule.get("variadic") is False and is_counted(rule)
+        }
+    )
 
 
 def written_by_a_person(function):

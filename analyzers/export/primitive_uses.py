@@ -17,24 +17,32 @@ class Use:
         self.attributes = set()
 
 
-def primitive_uses(primitives, packages):
-    """Identity of a primitive to its Use."""
+def primitive_uses(primitives, packages, carriers=()):
+    """Identity of a primitive to its Use. `carriers`: pairs of an object and the primitive in it; a
+    call of such an object binds the primitive, and its keywords may be the object's own."""
     uses = {id(primitive): Use() for primitive in primitives}
+    called = {id(carrier): uses[id(primitive)] for carrier, primitive in carriers}
     for variables, tree, file in source_modules(packages):
         for variable, line in assigned_calls(tree):
-            use = uses.get(id(variables.get(variable)))
+            value = id(variables.get(variable))
+            use = uses.get(value) or called.get(value)
             if use is not None and use.location is None:
                 use.location = location(file, line)
         for node in ast.walk(tree):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and node.func.attr == "bind"
-            ):
-                use = uses.get(id(named_value(variables, node.func.value)))
+            if isinstance(node, ast.Call):
+                add_bind(uses, variables, node)
+                use = called.get(id(named_value(variables, node.func)))
                 if use is not None:
-                    add_call(use, node)
+                    add_count(use, node)
     return uses
+
+
+def add_bind(uses, variables, call):
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "bind":
+        use = uses.get(id(named_value(variables, call.func.value)))
+        if use is not None:
+            use.attributes |= {keyword.arg for keyword in call.keywords if keyword.arg}
+            add_count(use, call)
 
 
 def assigned_calls(tree):
@@ -46,7 +54,6 @@ def assigned_calls(tree):
                 yield targets[0].id, node.lineno
 
 
-def add_call(use, call):
-    use.attributes |= {keyword.arg for keyword in call.keywords if keyword.arg}
+def add_count(use, call):
     if not has_star(call):
         use.counts.add(len(call.args))
