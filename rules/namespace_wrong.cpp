@@ -53,6 +53,8 @@ void compare(const Fact& manifest, std::vector<Space>& spaces, Sink& sink) {
   for (std::size_t i = 0; i < spaces.size(); ++i) {
     for (std::size_t j = i + 1; j < spaces.size(); ++j) {
       if (spaces[j].core.size() > spaces[i].core.size() + 1) break;
+      // A slip seldom hits the first letter, and families of names often differ there.
+      if (spaces[i].core[0] != spaces[j].core[0]) continue;
       if (!one_slip_apart(spaces[i].core, spaces[j].core)) continue;
       const bool less = spaces[i].operators < spaces[j].operators;
       const Space& slip = less ? spaces[i] : spaces[j];

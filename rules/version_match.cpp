@@ -65,10 +65,10 @@ class GroupBuilder {
 
   const VersionGroup& finish() {
     std::vector<SchemaVersion>& schemas = group_.schemas;
-    std::stable_sort(
-        schemas.begin(), schemas.end(), [](const SchemaVersion& a, const SchemaVersion& b) {
-          return std::tuple(a.version, !a.expected) < std::tuple(b.version, !b.expected);
-        });
+    std::sort(schemas.begin(), schemas.end(), [](const SchemaVersion& a, const SchemaVersion& b) {
+      return std::tuple(a.version, !a.expected, a.op.index()) <
+             std::tuple(b.version, !b.expected, b.op.index());
+    });
     schemas.erase(std::unique(schemas.begin(), schemas.end(),
                               [](const SchemaVersion& a, const SchemaVersion& b) {
                                 return a.version == b.version;
@@ -82,8 +82,9 @@ class GroupBuilder {
 
  private:
   static void order(std::vector<ServedRange>& ranges) {
-    std::stable_sort(ranges.begin(), ranges.end(), [](const ServedRange& a, const ServedRange& b) {
-      return std::tie(a.platform, a.since) < std::tie(b.platform, b.since);
+    std::sort(ranges.begin(), ranges.end(), [](const ServedRange& a, const ServedRange& b) {
+      return std::tuple(a.platform, a.since, a.kernel.index()) <
+             std::tuple(b.platform, b.since, b.kernel.index());
     });
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       ranges[i].reach = ranges[i].until;
