@@ -75,20 +75,32 @@ void add(Family& family, const Fact& manifest, const Fact& op, const KernelRoles
   }
 }
 
+std::uint64_t family_key(const Fact& manifest, const Fact& op, std::string_view base) {
+  const std::uint64_t space = std::uint64_t{manifest.index()} << 32 | op[Key::namespace_].name();
+  return hash_text(stem_of(base)) ^ space * 0x9e3779b97f4a7c15;
+}
+
 void check(const Facts& facts, Sink& sink) {
+  // Most operators have no backward one beside them.
   std::unordered_map<std::uint64_t, Family> families;
   std::vector<std::uint64_t> order;
-  for_each_operator_with_names(facts, [&](const Fact& manifest, const Fact& op,
-                                          PlatformNames& names) {
+  for_each_operator(facts, [&](const Fact& manifest, const Fact& op) {
     const std::string_view base = base_name(op[Key::name].text());
-    // What an `_impl` does is wrapped by an operator that has the gradient.
-    if (base.empty() || base.ends_with("_impl")) return;
-    const std::uint64_t space = std::uint64_t{manifest.index()} << 32 | op[Key::namespace_].name();
-    const std::uint64_t key = hash_text(stem_of(base)) ^ space * 0x9e3779b97f4a7c15;
-    const auto [family, fresh] = families.try_emplace(key);
-    if (fresh) order.push_back(key);
-    add(family->second, manifest, op, kernel_roles(op, names));
+    if (without_ending(base, backward_endings).empty()) return;
+    const std::uint64_t key = family_key(manifest, op, base);
+    if (families.try_emplace(key).second) order.push_back(key);
   });
+  if (families.empty()) return;
+  for_each_operator_with_names(facts,
+                               [&](const Fact& manifest, const Fact& op, PlatformNames& names) {
+                                 const std::string_view base = base_name(op[Key::name].text());
+                                 // What an `_impl` does is wrapped by an operator that has the
+                                 // gradient.
+                                 if (base.empty() || base.ends_with("_impl")) return;
+                                 const auto family = families.find(family_key(manifest, op, base));
+                                 if (family != families.end())
+                                   add(family->second, manifest, op, kernel_roles(op, names));
+                               });
   for (const std::uint64_t key : order) {
     const Family& family = families.at(key);
     if (!family.forward.said() || !family.backward.said() || family.open) continue;
