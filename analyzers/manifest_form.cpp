@@ -244,6 +244,9 @@ constexpr Form etp_form{.name = "Etp", .fields = etp_fields};
 constexpr std::string_view defined_in_words[] = {"python", "native"};
 constexpr Form defined_in_form{.text = true, .words = defined_in_words};
 
+// torch says `unknown` where anything may be written.
+constexpr Form mutates_args_form{.text = true, .item = &text_form};
+
 constexpr Field operator_fields[] = {
     {name, &text_form, true, "as registered"},
     {namespace_, &text_form, false, "library or domain"},
@@ -263,8 +266,11 @@ constexpr Field operator_fields[] = {
     {experimental, &truth_form, false, ""},
     {function_body, &truth_form, false, "works without a kernel"},
     {multiple_results, &truth_form, false, ""},
-    {schema, &text_form, false, "the system's own schema text"},
+    {schema, &text_or_null, false,
+     "the system's own schema text; null: kernels are registered and nobody defines the operator"},
     {attributes, &attributes_form, false, ""},
+    {mutates_args, &mutates_args_form, false,
+     "names of the arguments that it writes, or `unknown`, as handed to the registry"},
     {differentiable, &truth_form, false, "said by its author; false: on purpose"},
     {jvp, &jvp_form, false, "null: none"},
     {transpose, &function_or_null, false, "null: none"},
@@ -489,6 +495,9 @@ constexpr Form producer_form{.name = "Producer", .fields = producer_fields};
 constexpr Form version_form{
     .count = true, .minimum = manifest_version, .maximum = manifest_version};
 
+constexpr std::string_view duplicate_words[] = {"error", "warning", "replace", "ignore"};
+constexpr Form duplicate_form{.text = true, .words = duplicate_words};
+
 constexpr Field manifest_fields[] = {
     {schema_reference, &text_form, false, "address of the JSON Schema, for editors"},
     {opseal_manifest, &version_form, true, "version of the format"},
@@ -502,6 +511,9 @@ constexpr Field manifest_fields[] = {
     {global_backends, &text_map, false, "platform -> backend set for every operator"},
     {backend_fallbacks, &texts_form, false, "platforms with a fallback for everything"},
     {opsets, &count_map, false, "domain -> newest released version"},
+    {on_duplicate, &duplicate_form, false,
+     "what the registry does with a second registration of a name: `replace` and `ignore` keep one "
+     "without a word"},
     {remarks, &texts_form, false, ""},
     {joins, &signatures_form, false,
      "each a list of names of registrations, of any system, that are one operator"},

@@ -95,7 +95,7 @@ class OddOneOut {
       if (!is_active_kernel(kernel) || !kernel[Key::platform].is_text()) continue;
       const Platform platform = names_->of(kernel[Key::platform]);
       // A wrapper (autograd, shape functions) says how an operator is built, not where it runs.
-      if (platform.role == PlatformRole::wrapper) continue;
+      if (platform.role == PlatformRole::wrapper || platform.name == "autograd") continue;
       platforms_.push_back(hash_text(platform.name));
     }
     if (platforms_.empty()) return no_group;

@@ -1,0 +1,103 @@
+#include <cstdint>
+#include <unordered_map>
+
+#include "opseal/registration.h"
+#include "opseal/rule.h"
+#include "opseal/text.h"
+#include "rules/kernel_roles.h"
+#include "rules/odd_one_out.h"
+
+namespace opseal {
+namespace {
+
+// Registries in which an operator can work without a shape function: graphs of ONNX and TensorFlow
+// run with shapes unknown, and JAX's operators of higher order are traced through.
+bool works_without(const Fact& manifest) {
+  const std::string_view system = manifest[Key::system].text();
+  return !(system.empty() || system == "engine" || system == "torch");
+}
+
+// How many of a namespace's operators with device kernels have a shape function. Where many have
+// none, those with equal platforms may still all have one by accident: torch's own namespace falls
+// into a hundred sets of platforms.
+class NamespaceHabits {
+ public:
+  void count(const Fact& manifest, const Fact& op, bool keeps) {
+    Habit& habit = habits_[key_of(manifest, op)];
+    ++habit.members;
+    habit.keeping += keeps ? 1 : 0;
+  }
+  // Asked about an operator that lacks it: the others have it.
+  bool keeps(const Fact& manifest, const Fact& op) const {
+    const Habit& habit = habits_.at(key_of(manifest, op));
+    return habit.keeping * 100 >= (habit.members - 1) * OddOneOut::least_keeping;
+  }
+
+ private:
+  struct Habit {
+    std::uint64_t members = 0;
+    std::uint64_t keeping = 0;
+  };
+
+  static std::uint64_t key_of(const Fact& manifest, const Fact& op) {
+    return std::uint64_t{manifest.index()} << 32 | op[Key::namespace_].name();
+  }
+
+  std::unordered_map<std::uint64_t, Habit> habits_;
+};
+
+void check(const Facts& facts, Sink& sink) {
+  OddOneOut peers;
+  NamespaceHabits habits;
+  for_each_operator_with_names(facts,
+                               [&](const Fact& manifest, const Fact& op, PlatformNames& names) {
+                                 if (works_without(manifest)) return;
+                                 const Fact abstract = op[Key::abstract];
+                                 if (!abstract.said()) return;
+                                 const KernelRoles roles = kernel_roles(op, names);
+                                 // A composite is traced through its parts.
+                                 if (!roles.known || !roles.device || roles.every) return;
+                                 const bool keeps = abstract.present() || roles.meta;
+                                 peers.count(manifest, op, keeps);
+                                 habits.count(manifest, op, keeps);
+                               });
+  sink.inspected(peers.judged_keeping());
+  peers.for_each_lacking([&](const OddOneOut::Lacking& lacking) {
+    sink.inspected();
+    if (!lacking.is_odd() || !habits.keeps(lacking.manifest, lacking.op)) return;
+    Finding& finding = sink.add(
+        subject_of(lacking.manifest, lacking.op),
+        "no shape function (fake, meta), where " + std::to_string(lacking.keeping) + " of " +
+            plural(lacking.peers, "operator") + " of the same namespace and platforms have one",
+        evidence(lacking.op[Key::abstract], "said to be absent here" + site_of(lacking.op)));
+    finding.related.push_back(evidence(lacking.op[Key::kernels], "its kernels"));
+  });
+}
+
+}  // namespace
+
+extern constinit const Rule fake_missing{
+    .id = "fake-missing",
+    .title = "operator has kernels and no shape function, where its neighbours have one",
+    .rationale =
+        "Compilers and exporters run a model once without data, by a function that computes shapes "
+        "and dtypes only (torch calls it fake or meta). This operator has kernels and none of "
+        "those, nor a composite that stands for one: it works in eager mode, and `torch.compile` "
+        "breaks the graph or stops with an error. Nearly all operators beside it have one, so that "
+        "it was forgotten rather than left out.",
+    // Six operators are the fewest that a convention is read from.
+    .example =
+        R"({"opseal_manifest": 1, "operators": [{"name": "f", "abstract": null, "kernels": [{"platform": "cpu"}]}, )"
+        R"({"name": "a", "abstract": {"name": "a_meta"}, "kernels": [{"platform": "cpu"}]}, )"
+        R"({"name": "b", "abstract": {"name": "b_meta"}, "kernels": [{"platform": "cpu"}]}, )"
+        R"({"name": "c", "abstract": {"name": "c_meta"}, "kernels": [{"platform": "cpu"}]}, )"
+        R"({"name": "d", "abstract": {"name": "d_meta"}, "kernels": [{"platform": "cpu"}]}, )"
+        R"({"name": "e", "abstract": {"name": "e_meta"}, "kernels": [{"platform": "cpu"}]}]})",
+    .fix = "register a fake kernel for it",
+    .severity = Severity::warning,
+    .inspects = "operator with device kernels whose shape function is said, with enough peers",
+    .needs = {Key::operators, Key::kernels, Key::abstract},
+    .check = check,
+};
+
+}  // namespace opseal

@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <vector>
+
+#include "opseal/registration.h"
+#include "opseal/rule.h"
+#include "opseal/text.h"
+#include "rules/dtype_words.h"
+
+namespace opseal {
+namespace {
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15;
+  return hash ^ (hash >> 29);
+}
+
+// One combination of dtypes, by hashes over opseal's own spelling.
+struct Signature {
+  std::uint64_t inputs = 0;
+  std::uint64_t outputs = 0;
+  Fact fact;
+};
+
+class SignatureCheck {
+ public:
+  SignatureCheck(const Facts& facts, Sink& sink) : words_(facts), sink_(&sink) {}
+
+  void judge(const Fact& manifest, const Fact& op) {
+    const Fact traced = op[Key::traced_signatures];
+    if (!traced.is_list()) return;
+    const Stated<CountRange> inputs = operand_count(op[Key::inputs]);
+    if (!inputs || !inputs->exact()) return;
+    traced_.clear();
+    if (!read(traced, inputs->min, traced_)) return;
+    sort(traced_);
+    for (const Fact kernel : op[Key::kernels].items()) {
+      if (!is_active_kernel(kernel) || !kernel[Key::signatures].is_list()) continue;
+      computed_.clear();
+      if (!read(kernel[Key::signatures], inputs->min, computed_) || computed_.empty()) continue;
+      sort(computed_);
+      compare(manifest, op, kernel);
+    }
+  }
+
+ private:
+  // False where a dtype is not known for certain: then nothing can be held against anything.
+  bool read(const Fact& signatures, std::uint32_t inputs, std::vector<Signature>& read) {
+    for (const Fact list : signatures.items()) {
+      if (!all_read(list)) return false;
+      if (list.size() <= inputs) continue;
+      Signature signature{list.size(), list.size(), list};
+      std::uint32_t at = 0;
+      for (const Fact word : list.items()) {
+        const Dtype* dtype = words_.read(word).dtype;
+        // A word of two meanings may be either.
+        if (dtype == nullptr || !dtype->first.empty()) return false;
+        std::uint64_t& hash = at++ < inputs ? signature.inputs : signature.outputs;
+        hash = mix(hash, reinterpret_cast<std::uintptr_t>(dtype));
+      }
+      read.push_back(signature);
+    }
+    return true;
+  }
+
+  static void sort(std::vector<Signature>& signatures) {
+    std::sort(signatures.begin(), signatures.end(), [](const Signature& a, const Signature& b) {
+      if (a.inputs != b.inputs) return a.inputs < b.inputs;
+      if (a.outputs != b.outputs) return a.outputs < b.outputs;
+      return a.fact.index() < b.fact.index();
+    });
+  }
+
+  void compare(const Fact& manifest, const Fact& op, const Fact& kernel) {
+    bool met = false;
+    auto computed = computed_.begin();
+    for (auto first = traced_.begin(); first != traced_.end();) {
+      auto end = first;
+      while (end != traced_.end() && end->inputs == first->inputs) ++end;
+      while (computed != computed_.end() && computed->inputs < first->inputs) ++computed;
+      auto last = computed;
+      while (last != computed_.end() && last->inputs == first->inputs) ++last;
+      // Several results for equal inputs: an attribute decides, and nobody said which.
+      const bool decided = first->outputs == (end - 1)->outputs;
+      if (computed != last) met = true;
+      if (decided && computed != last && none_gives(computed, last, first->outputs)) {
+        report(manifest, op, kernel, *first, *computed);
+        sink_->inspected();
+        return;
+      }
+      first = end;
+    }
+    if (met) sink_->inspected();
+  }
+
+  static bool none_gives(std::vector<Signature>::const_iterator first,
+                         std::vector<Signature>::const_iterator last, std::uint64_t outputs) {
+    return std::none_of(
+        first, last, [outputs](const Signature& computed) { return computed.outputs == outputs; });
+  }
+
+  void report(const Fact& manifest, const Fact& op, const Fact& kernel, const Signature& traced,
+              const Signature& computed) {
+    Finding& finding =
+        sink_->add(subject_of(manifest, op),
+                   "kernel on " + decision_text(kernel) + " computes " +
+                       quote_list(texts_of(computed.fact), 8) +
+                       " (inputs, then outputs), traced as " + quote_list(texts_of(traced.fact), 8),
+                   evidence(computed.fact, "what the kernel computes" + site_of(kernel)));
+    finding.related.push_back(evidence(traced.fact, "what the shape function says" + site_of(op)));
+  }
+
+  DtypeWords words_;
+  Sink* sink_;
+  std::vector<Signature> traced_;
+  std::vector<Signature> computed_;
+};
+
+void check(const Facts& facts, Sink& sink) {
+  SignatureCheck signatures(facts, sink);
+  for_each_operator(facts, [&signatures](const Fact& manifest, const Fact& op) {
+    signatures.judge(manifest, op);
+  });
+}
+
+}  // namespace
+
+extern constinit const Rule fake_shape_mismatch{
+    .id = "fake-shape-mismatch",
+    .title = "shape function and kernel give different dtypes for equal inputs",
+    .rationale =
+        "A compiler plans memory and the operators that follow by what the shape function says, "
+        "and then runs the kernel. Where the two differ, the result is read as another dtype: "
+        "numbers that are bits of something else, half of a buffer unwritten, or an error far away "
+        "from the cause.",
+    .example =
+        R"({"name": "norm", "inputs": 1, "traced_signatures": [["f32", "f32"]], "kernels": [{"platform": "cpu", "signatures": [["f32", "f64"]]}]})",
+    .fix = "make the shape function say what the kernel writes",
+    .severity = Severity::error,
+    .inspects = "kernel with a stated signature for inputs that the operator was traced with",
+    .needs = {Key::operators, Key::traced_signatures, Key::signatures},
+    .check = check,
+};
+
+}  // namespace opseal

@@ -1,0 +1,92 @@
+#include <optional>
+
+#include "opseal/registration.h"
+#include "opseal/rule.h"
+#include "opseal/schema_text.h"
+#include "opseal/text.h"
+
+namespace opseal {
+namespace {
+
+// Arguments that the shape function is called with.
+struct Call {
+  // Given by position in every call that gives all arguments.
+  std::uint64_t positional = 0;
+  // Given at all, by position or by name.
+  std::uint64_t all = 0;
+  Fact source;
+};
+
+std::optional<Call> call_of(const Fact& op) {
+  Call call;
+  if (op[Key::schema].said()) {
+    // torch hands over what the schema lists, those behind the `*` by name.
+    const std::optional<OperatorSchema> schema = read_schema(op[Key::schema]);
+    if (!schema || schema->more_inputs) return {};
+    for (const SchemaOperand& input : schema->inputs) {
+      ++call.all;
+      if (!input.keyword_only) ++call.positional;
+    }
+    call.source = op[Key::schema];
+    return call;
+  }
+  const Stated<CountRange> inputs = operand_count(op[Key::inputs]);
+  if (!inputs || inputs->max == CountRange::unbounded || !all_read(op[Key::attributes])) return {};
+  call.positional = inputs->min;
+  call.all = std::uint64_t{inputs->max} + op[Key::attributes].size();
+  call.source = op[Key::inputs];
+  return call;
+}
+
+// What replaces the operator by others, or wraps a function that takes anything, has a signature of
+// its own.
+bool is_shape_function(const Fact& abstract) {
+  const Fact kind = abstract[Key::kind];
+  return abstract[Key::positional].is_count() && !kind.is("decomposition") && !kind.is("composite");
+}
+
+void check(const Facts& facts, Sink& sink) {
+  for_each_operator(facts, [&sink](const Fact& manifest, const Fact& op) {
+    const Fact abstract = op[Key::abstract];
+    if (!is_shape_function(abstract)) return;
+    const std::optional<Call> call = call_of(op);
+    if (!call) return;
+    sink.inspected();
+    const std::uint32_t positional = abstract[Key::positional].count();
+    const std::uint32_t required = abstract[Key::required].count();
+    const bool too_few = positional < call->positional && !abstract[Key::variadic].truth();
+    const bool too_many = required > call->all;
+    if (!too_few && !too_many) return;
+    const std::string message =
+        too_few ? "shape function takes " + plural(positional, "positional parameter") +
+                      ", the operator passes " + std::to_string(call->positional)
+                : "shape function requires " + plural(required, "parameter") +
+                      ", the operator passes " + std::to_string(call->all);
+    Finding& finding =
+        sink.add(subject_of(manifest, op), message,
+                 evidence(too_few ? abstract[Key::positional] : abstract[Key::required],
+                          "parameters of " + function_text(abstract)));
+    finding.related.push_back(evidence(call->source, "arguments counted here" + site_of(op)));
+  });
+}
+
+}  // namespace
+
+extern constinit const Rule fake_signature{
+    .id = "fake-signature",
+    .title = "shape function takes other parameters than the operator",
+    .rationale =
+        "The shape function (fake, meta, abstract evaluation) is called with the operator's own "
+        "arguments. This one can't take them: an argument was added to the operator and not to the "
+        "function, or the reverse. Eager calls work, since they never ask for it; tracing and "
+        "compiling stop with a Python error about the number of arguments.",
+    .example =
+        R"({"name": "scale", "schema": "lib::scale(Tensor x, float by) -> Tensor", "abstract": {"name": "scale_fake", "positional": 1}})",
+    .fix = "give the shape function the parameters of the operator, in the same order",
+    .severity = Severity::error,
+    .inspects = "operator whose arguments and whose shape function's parameters are stated",
+    .needs = {Key::operators, Key::abstract, Key::positional},
+    .check = check,
+};
+
+}  // namespace opseal

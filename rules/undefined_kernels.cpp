@@ -1,0 +1,115 @@
+#include "rules/undefined_kernels.h"
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "opseal/platforms.h"
+#include "opseal/registration.h"
+#include "opseal/text.h"
+#include "rules/definitions.h"
+#include "rules/one_slip.h"
+#include "rules/torch_names.h"
+
+namespace opseal {
+namespace {
+
+// Names that are held against each other in a run: enough for every real registry, and an end for
+// a hostile one.
+constexpr std::size_t most_comparisons = 20'000'000;
+constexpr std::size_t shortest_near_name = 5;
+
+class Definitions {
+ public:
+  explicit Definitions(const Facts& facts) {
+    for (const Document& document : facts.documents) {
+      const Fact manifest = facts.root(document);
+      for (const Fact op : manifest[Key::operators].items()) {
+        // What could not be read may be any definition.
+        if (!op.said()) whole_ = false;
+        if (op[Key::schema].is_text()) spaces_[space_of(op)].push_back(op);
+      }
+    }
+  }
+
+  bool whole() const { return whole_; }
+  bool has_namespace(const Fact& op) const { return spaces_.contains(space_of(op)); }
+
+  // A defined operator of the namespace, one slip apart, that has no kernel where this one has its
+  // first.
+  Fact near(const Fact& op, const Fact& kernel, PlatformNames& names) {
+    const std::string_view base = base_name(op[Key::name].text());
+    const auto space = spaces_.find(space_of(op));
+    if (base.size() < shortest_near_name || space == spaces_.end()) return {};
+    if (comparisons_ + space->second.size() > most_comparisons) return {};
+    comparisons_ += space->second.size();
+    for (const Fact defined : space->second) {
+      if (!one_slip_apart(base_name(defined[Key::name].text()), base)) continue;
+      const Fact kernels = defined[Key::kernels];
+      if (!all_read(kernels)) continue;
+      bool there = false;
+      for (const Fact other : kernels.items()) {
+        there = there || names.same(other[Key::platform], kernel[Key::platform]);
+      }
+      if (!there) return defined;
+    }
+    return {};
+  }
+
+ private:
+  static std::string_view space_of(const Fact& op) {
+    const Fact space = op[Key::namespace_];
+    return space.is_text() ? space.text() : namespace_in(op[Key::name].text());
+  }
+
+  std::unordered_map<std::string_view, std::vector<Fact>> spaces_;
+  std::size_t comparisons_ = 0;
+  bool whole_ = true;
+};
+
+Fact first_active(const Fact& kernels) {
+  for (const Fact kernel : kernels.items()) {
+    if (is_active_kernel(kernel)) return kernel;
+  }
+  return {};
+}
+
+}  // namespace
+
+void check_undefined_kernels(const Facts& facts, Undefined kind, Sink& sink) {
+  // Built for the first undefined operator: most registries have none.
+  std::optional<Definitions> definitions;
+  for (const Document& document : facts.documents) {
+    const Fact manifest = facts.root(document);
+    const bool by_walk = walk_states_schemas(manifest);
+    PlatformNames names(manifest);
+    for (const Fact op : manifest[Key::operators].items()) {
+      const Definition definition = definition_of(op, by_walk);
+      const Fact kernel = first_active(op[Key::kernels]);
+      if (definition == Definition::not_said || !kernel) continue;
+      if (definition == Definition::undefined && !definitions) definitions.emplace(facts);
+      if (definition == Definition::undefined && !definitions->whole()) continue;
+      sink.inspected();
+      if (definition == Definition::defined) continue;
+      const Fact near = definitions->near(op, kernel, names);
+      const bool space = definitions->has_namespace(op);
+      const bool certain = near.said() || !space;
+      if (certain != (kind == Undefined::certain)) continue;
+      std::string message = "kernel on " + decision_text(kernel) +
+                            " for an operator that nobody "
+                            "defines";
+      if (!space) message += ", in a namespace of which nothing is defined";
+      Finding& finding = sink.add(subject_of(manifest, op), std::move(message),
+                                  evidence(kernel, "the kernel" + site_of(kernel)));
+      if (near.said()) {
+        finding.related.push_back(
+            evidence(near[Key::name],
+                     "defined, one letter apart, and without such a kernel" + site_of(near)));
+        finding.fix = "register the kernel for " + quote(near[Key::name].text());
+      }
+    }
+  }
+}
+
+}  // namespace opseal

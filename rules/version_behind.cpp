@@ -1,0 +1,95 @@
+#include <string>
+
+#include "opseal/registration.h"
+#include "opseal/rule.h"
+#include "opseal/text.h"
+#include "rules/version_match.h"
+
+namespace opseal {
+namespace {
+
+// A kernel of another platform that serves the version, or none.
+const ServedRange* served_elsewhere(const VersionGroup& group, std::string_view platform,
+                                    std::uint32_t version) {
+  for (const ServedRange& range : group.ranges) {
+    if (range.platform != platform && !range.assumed && range.since <= version &&
+        version <= range.until) {
+      return &range;
+    }
+  }
+  return nullptr;
+}
+
+void check_platform(const VersionGroup& group, RangeIterator first, RangeIterator end, Sink& sink) {
+  const ServedRange& last = furthest(first, end);
+  // The newest schema version that the platform serves, and the newest that it doesn't.
+  const SchemaVersion* served = nullptr;
+  const SchemaVersion* missing = nullptr;
+  const SchemaVersion* missing_with_body = nullptr;
+  for (auto schema = group.schemas.rbegin(); schema != group.schemas.rend(); ++schema) {
+    if (serves(first, end, schema->version)) {
+      served = &*schema;
+      break;
+    }
+    if (!schema->expected || served_everywhere(group, schema->version)) continue;
+    const SchemaVersion*& newest = schema->function_body ? missing_with_body : missing;
+    if (newest == nullptr) newest = &*schema;
+  }
+  const bool body_serves = missing == nullptr;
+  const SchemaVersion* newest = body_serves ? missing_with_body : missing;
+  // Where numbers between schema versions count too, older kernels are enough.
+  if (served == nullptr && (group.match.only_schema_versions || newest == nullptr || last.assumed ||
+                            last.until >= newest->version)) {
+    return;
+  }
+  sink.inspected();
+  if (newest == nullptr) return;
+  const bool by_number = !group.match.only_schema_versions && last.until < newest->version;
+  const std::uint32_t end_version = by_number || served == nullptr ? last.until : served->version;
+  Finding& finding = sink.add(
+      subject_of(group.manifest, newest->op),
+      quote(last.kernel[Key::platform].text()) + " serves no version after " +
+          std::to_string(end_version) + ", the newest is " + std::to_string(newest->version) +
+          (body_serves ? ", which runs as a function body" : ""),
+      evidence(versions_of(last), "the last versions served" + site_of(last.kernel)));
+  if (body_serves) finding.severity = Severity::note;
+  finding.related.push_back(
+      evidence(newest->op[Key::versions], "the newest schema version" + site_of(newest->op)));
+  if (const ServedRange* other = served_elsewhere(group, last.platform, newest->version)) {
+    finding.related.push_back(evidence(
+        versions_of(*other),
+        quote(other->kernel[Key::platform].text()) + " serves it" + site_of(other->kernel)));
+  }
+}
+
+void check(const Facts& facts, Sink& sink) {
+  for_each_version_group(facts, [&sink](const VersionGroup& group) {
+    if (group.schemas.empty() || !group.whole) return;
+    for_each_platform(group, [&](RangeIterator first, RangeIterator end) {
+      check_platform(group, first, end, sink);
+    });
+  });
+}
+
+}  // namespace
+
+extern constinit const Rule version_behind{
+    .id = "version-behind",
+    .title = "platform has kernels for older versions of an operator and none for the newest",
+    .rationale =
+        "When the schema of an operator gets a new version, each platform needs a kernel for it. "
+        "Here the platform kept its old one. A model that was exported with current tools asks for "
+        "the newest version: it fails to load, though the same model of last year runs, or the "
+        "node silently moves to another device. In ONNX Runtime an open end doesn't help, since a "
+        "kernel registered from version 9 on serves 9 and nothing else until its end is stated. "
+        "Where the new version has a function body, the model runs, slower: then this is a note.",
+    .example =
+        R"({"name": "EyeLike", "versions": {"since": 22, "until": null}, "kernels": [{"platform": "cpu", "versions": {"since": 9, "until": 21}}]})",
+    .fix = "register a kernel for the newest version, or extend the last one's range over it",
+    .severity = Severity::error,
+    .inspects = "operator and platform with a kernel for some stated schema version",
+    .needs = {Key::operators, Key::kernels, Key::versions, Key::since},
+    .check = check,
+};
+
+}  // namespace opseal
