@@ -61,7 +61,10 @@ inline std::string canonical_kind(std::string_view kind) {
 
 class KindSet {
  public:
-  void add(std::string_view kind) { kinds_.push_back(canonical_kind(kind)); }
+  void add(std::string_view kind) {
+    kinds_.push_back(canonical_kind(kind));
+    for (const std::string_view meaning : meanings(kind)) kinds_.emplace_back(meaning);
+  }
   void add_all(const Fact& list) {
     for (const Fact kind : list.items()) {
       if (kind.is_text()) add(kind.text());
@@ -76,10 +79,24 @@ class KindSet {
   // To be called once, after everything was added.
   void seal() { std::sort(kinds_.begin(), kinds_.end()); }
   bool has(std::string_view kind) const {
-    return std::binary_search(kinds_.begin(), kinds_.end(), canonical_kind(kind));
+    if (holds(canonical_kind(kind))) return true;
+    for (const std::string_view meaning : meanings(kind)) {
+      if (holds(meaning)) return true;
+    }
+    return false;
   }
 
  private:
+  // A word of two meanings (`float`, `int`) may be either.
+  static std::vector<std::string_view> meanings(std::string_view kind) {
+    const Dtype* dtype = find_dtype(kind);
+    if (dtype == nullptr || dtype->first.empty()) return {};
+    return {dtype->first, dtype->second};
+  }
+  bool holds(std::string_view canonical) const {
+    return std::binary_search(kinds_.begin(), kinds_.end(), canonical);
+  }
+
   std::vector<std::string> kinds_;
 };
 

@@ -6,6 +6,7 @@
 #include "opseal/rule.h"
 #include "opseal/text.h"
 #include "rules/dtype_words.h"
+#include "rules/last_resort.h"
 
 namespace opseal {
 namespace {
@@ -43,16 +44,6 @@ bool carries(const Bridge& bridge, const Dtype& dtype) {
          std::end(carried_by_numba);
 }
 
-// The last backend of a chain says yes to everything by design, since nothing would come after a
-// no. In ggml that is the CPU.
-bool is_last_resort(bool ggml, const Fact& op, const Fact& kernel) {
-  if (ggml && lower(kernel[Key::platform].text()) == "cpu") return true;
-  Fact last;
-  for (const Fact next : op[Key::fallback].items()) last = next;
-  return last.is_text() && (last.name() == kernel[Key::platform].name() ||
-                            last.name() == kernel[Key::backend].name());
-}
-
 struct Claim {
   std::string_view dtype;
   Fact text;
@@ -66,12 +57,11 @@ class KernelCheck {
   void enter(const Fact& manifest) {
     // An engine of its own may pass bytes to numba under any name; XLA's bridge can't.
     xla_ = registers_with_xla(manifest);
-    ggml_ = manifest[Key::system].is("ggml");
   }
 
   void judge(const Fact& manifest, const Fact& op, const Fact& kernel) {
     const Fact refused = kernel[Key::refused];
-    const bool last = is_last_resort(ggml_, op, kernel);
+    const bool last = is_last_resort(manifest, op, kernel);
     const Fact failed = last ? Fact() : kernel[Key::failed];
     const Bridge* bridge = xla_ ? bridge_of(kernel) : nullptr;
     if (!refused.said() && !failed.said() && bridge == nullptr) return;
@@ -159,7 +149,6 @@ class KernelCheck {
   Sink& sink_;
   std::vector<Claim> claims_;
   bool xla_ = false;
-  bool ggml_ = false;
 };
 
 void check(const Facts& facts, Sink& sink) {

@@ -36,9 +36,10 @@ bool has_closed_dtypes(const Fact& manifest) {
   return false;
 }
 
+// The name of a model file's mix of block types is for `ggml-file-format-name` to judge.
 bool is_plain(const DtypeWord& word) {
-  return word.reading == DtypeReading::dtype || word.reading == DtypeReading::composed ||
-         word.reading == DtypeReading::well_formed;
+  return word.reading == DtypeReading::file_format || word.reading == DtypeReading::dtype ||
+         word.reading == DtypeReading::composed || word.reading == DtypeReading::well_formed;
 }
 
 // "int46" for "int64": the last two digits swapped. Empty where that is no dtype either.
@@ -51,9 +52,6 @@ std::string swapped_digits(std::string_view word) {
 
 std::string message_of(const Fact& text, const DtypeWord& word, bool suggest) {
   std::string message = "dtype " + quote(text.text());
-  if (word.reading == DtypeReading::file_format) {
-    return message + " is the name of a mix of block types in a model file, not of a dtype";
-  }
   if (word.part != text.text()) message += ": " + quote(word.part);
   message += word.reading == DtypeReading::impossible
                  ? " has the form of a scalar dtype that cannot exist"
@@ -100,12 +98,8 @@ void check(const Facts& facts, Sink& sink) {
         }
         return;
       }
-      Finding& finding = sink.add(subject_of(manifest, op),
-                                  message_of(text, word, suggestions++ < most_suggestions),
-                                  evidence(text, "named here" + site_of(op)));
-      if (word.reading == DtypeReading::file_format) {
-        finding.fix = "name the block types that the tensors really have, for example `Q4_K`";
-      }
+      sink.add(subject_of(manifest, op), message_of(text, word, suggestions++ < most_suggestions),
+               evidence(text, "named here" + site_of(op)));
     };
     for (const Fact op : manifest[Key::operators].items()) {
       if (!op.is_object()) continue;

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "opseal/dtypes.h"
+#include "opseal/platforms.h"
+#include "opseal/registration.h"
+#include "opseal/text.h"
+
+namespace opseal {
+
+// What a backend can't be handed at all, whatever the kernel does.
+struct BackendLimit {
+  // The kernel's `backend`, or the canonical name of its platform.
+  std::string_view backend;
+  // Where only XLA's bridge to it has the limit.
+  bool only_through_xla = false;
+  bool refuses_zero_dim = false;
+  bool lacks_bfloat16 = false;
+  bool lacks_float64 = false;
+  bool lacks_complex = false;
+  // Floats and integers below 8 bits, floats of 8 bits, block formats.
+  bool lacks_narrow = false;
+};
+
+// Sources: Warp's list of scalar types and its arrays of one to four dimensions (warp/types.py);
+// the numba CUDA bridge of brainevent; the scalar types of the Metal shading language, which the
+// MPS device repeats in its error for float64; WGSL's scalar types; Triton's `tl.dtype`.
+// numba's own dtypes are in `dtype-rejected`, which knows the bridge in both directions.
+inline constexpr std::array backend_limits{
+    BackendLimit{.backend = "warp",
+                 .refuses_zero_dim = true,
+                 .lacks_bfloat16 = true,
+                 .lacks_complex = true,
+                 .lacks_narrow = true},
+    BackendLimit{.backend = "numba_cuda", .only_through_xla = true, .refuses_zero_dim = true},
+    BackendLimit{.backend = "metal", .lacks_float64 = true},
+    BackendLimit{.backend = "webgpu", .lacks_float64 = true},
+    BackendLimit{.backend = "triton", .lacks_complex = true},
+};
+
+inline const BackendLimit* limit_of(const Fact& manifest, const Fact& kernel,
+                                    PlatformNames& names) {
+  const std::string_view backend = kernel[Key::backend].text();
+  const std::string_view platform = names.of(kernel[Key::platform]).name;
+  for (const BackendLimit& limit : backend_limits) {
+    if (limit.only_through_xla && !registers_with_xla(manifest)) continue;
+    // Whose backend is another's runs on that: `metal` by `jax_raw` is still Metal, but a `cpu`
+    // kernel that is called `metal` by nobody isn't.
+    const bool by_backend =
+        backend.size() == limit.backend.size() && lower(backend) == limit.backend;
+    if (by_backend || platform == limit.backend) return &limit;
+  }
+  return nullptr;
+}
+
+inline bool cannot_take(const BackendLimit& limit, const Dtype& dtype) {
+  // Words of two meanings, text and handles.
+  if (dtype.bits == 0 || !dtype.first.empty()) return false;
+  switch (dtype.kind) {
+    case DtypeKind::complex:
+      return limit.lacks_complex || (limit.lacks_float64 && dtype.bits >= 128);
+    case DtypeKind::block:
+      return limit.lacks_narrow;
+    case DtypeKind::floating:
+      if (dtype.name == "bf16") return limit.lacks_bfloat16;
+      if (dtype.bits >= 64) return limit.lacks_float64;
+      return dtype.bits <= 8 && limit.lacks_narrow;
+    case DtypeKind::signed_integer:
+    case DtypeKind::unsigned_integer:
+      return dtype.bits < 8 && limit.lacks_narrow;
+    case DtypeKind::boolean:
+    case DtypeKind::opaque:
+      break;
+  }
+  return false;
+}
+
+}  // namespace opseal
