@@ -1,24 +1,17 @@
 """Exports from real packages, pinned, against figures that were counted by hand.
 
-usage: live_export_test.py OPSEAL CACHE [--python PYTHON] [NAME-VERSION ...]
-
-CACHE holds one virtual environment per package and version; what fits already is used again.
-Needs a package index for the others, and some minutes; so it is no part of the ordinary tests.
+Usage and needs: see live_support.py.
 """
 
-import argparse
-import collections
 import json
 import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import time
 
-REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-# Manifests that were recorded from the same packages; whichever folder has one is used.
-RECORDED = (REPOSITORY / "fixtures" / "_whole", REPOSITORY.parent / "shared" / "data" / "manifests")
+import live_support
+from live_support import Case, count, run
 
 JAX = {"jax": "0.10.2", "jaxlib": "0.10.2"}
 
@@ -27,14 +20,15 @@ def with_jax(**pins):
     return {**pins, **JAX}
 
 
-class Case:
-    def __init__(self, exporter, pins, figures, findings, trace=False):
-        self.exporter = exporter
-        self.name = "{}-{}".format(exporter, pins[exporter])
-        self.pins = pins
-        self.figures = figures
-        self.findings = findings
-        self.trace = trace
+def case(exporter, pins, figures, findings, trace=False):
+    return Case(
+        exporter,
+        "{}-{}".format(exporter, pins[exporter]),
+        pins,
+        figures,
+        findings,
+        arguments=["--trace"] if trace else [],
+    )
 
 
 BRAINEVENT_KERNELS = {
@@ -83,7 +77,7 @@ def braintrace_figures(operators, batching, spelling, package, **more):
 
 
 CASES = (
-    Case(
+    case(
         "brainevent",
         with_jax(brainevent="0.1.2", numba="0.68.1"),
         brainevent_figures(BRAINEVENT_KERNELS, 142, 77, {}),
@@ -99,7 +93,7 @@ CASES = (
         },
         trace=True,
     ),
-    Case(
+    case(
         "brainevent",
         with_jax(brainevent="0.2.1", numba="0.68.1"),
         brainevent_figures({**BRAINEVENT_KERNELS, "gpu cublas": 2}, 141, 76, {"tpu": 26}),
@@ -112,13 +106,13 @@ CASES = (
         },
         trace=True,
     ),
-    Case(
+    case(
         "braintrace",
         with_jax(braintrace="0.2.0", brainevent="0.2.1"),
         braintrace_figures(8, {"custom": 8}, "yw_to_w", "_etrace_op"),
         {"warning": {"etp-unbatched-no-counterpart": 3}},
     ),
-    Case(
+    case(
         "braintrace",
         with_jax(braintrace="0.2.6", brainevent="0.2.1"),
         braintrace_figures(
@@ -134,7 +128,7 @@ CASES = (
         ),
         {},
     ),
-    Case(
+    case(
         "jax",
         dict(JAX),
         {
@@ -164,65 +158,6 @@ CASES = (
         {},
     ),
 )
-
-
-# ---- what happened
-
-
-class Results:
-    def __init__(self):
-        self.counts = collections.Counter()
-
-    def add(self, outcome, name, text=""):
-        self.counts[outcome] += 1
-        print("{}: {}{}".format(outcome, name, ": " + text if text else ""), flush=True)
-
-    def compare(self, name, found, expected):
-        if found == expected:
-            self.add("passed", name)
-        else:
-            self.add("failed", name, "{!r}, expected {!r}".format(found, expected))
-
-    def require(self, name, fine, text=""):
-        self.add("passed" if fine else "failed", name, "" if fine else text)
-
-
-class Skip(Exception):
-    """Why a case cannot run here."""
-
-
-# ---- environments
-
-
-def installed(python, packages):
-    """{package: version} as the interpreter sees it; {} if it cannot be asked."""
-    script = (
-        "import importlib.metadata as m, json, sys\n"
-        "found = {}\n"
-        "for name in sys.argv[1:]:\n"
-        "    try: found[name] = m.version(name)\n"
-        "    except m.PackageNotFoundError: pass\n"
-        "print(json.dumps(found))"
-    )
-    if not python.exists():
-        return {}
-    answer = subprocess.run([str(python), "-c", script] + list(packages), capture_output=True)
-    return json.loads(answer.stdout) if answer.returncode == 0 else {}
-
-
-def environment(cache, case, maker):
-    python = cache / case.name / "bin" / "python"
-    if installed(python, case.pins) == case.pins:
-        return python
-    subprocess.run([maker, "-m", "venv", "--clear", str(cache / case.name)], check=True)
-    pins = ["{}=={}".format(package, version) for package, version in case.pins.items()]
-    command = [str(python), "-m", "pip", "install", "--quiet"] + pins
-    done = subprocess.run(command, capture_output=True, text=True)
-    if "No matching distribution found" in done.stderr:
-        raise Skip(done.stderr.strip().splitlines()[-1])
-    if done.returncode != 0 or installed(python, case.pins) != case.pins:
-        raise RuntimeError("pip: " + (done.stderr.strip().splitlines() or ["no message"])[-1])
-    return python
 
 
 # ---- figures
@@ -272,10 +207,6 @@ def trace_figures(operators):
     }
 
 
-def count(values):
-    return dict(collections.Counter(values))
-
-
 def jvp_kind(jvp):
     if jvp is None:
         return "none"
@@ -283,23 +214,6 @@ def jvp_kind(jvp):
 
 
 # ---- recorded manifests
-
-
-def differences(recorded, exported, place=""):
-    """Places where two manifests differ, with both values."""
-    if isinstance(recorded, dict) and isinstance(exported, dict):
-        for key in sorted(set(recorded) | set(exported)):
-            absent = "(not said)"
-            yield from differences(
-                recorded.get(key, absent), exported.get(key, absent), place + "/" + key
-            )
-    elif (
-        isinstance(recorded, list) and isinstance(exported, list) and len(recorded) == len(exported)
-    ):
-        for number, pair in enumerate(zip(recorded, exported)):
-            yield from differences(*pair, "{}/{}".format(place, number))
-    elif recorded != exported:
-        yield "{}: {}, recorded {}".format(place, exported, recorded)
 
 
 def say_required(value):
@@ -337,75 +251,7 @@ def comparable(manifest):
     return manifest
 
 
-def check_against_recording(results, case, manifest):
-    name = case.name + " equals its recording"
-    files = [folder / (case.name + ".json") for folder in RECORDED]
-    file = next((file for file in files if file.is_file()), None)
-    if file is None:
-        results.add("skipped", name, "no recording")
-        return
-    recorded = json.loads(file.read_text(encoding="utf-8"))
-    found = list(differences(comparable(recorded), comparable(manifest)))
-    shown = "{} differences, first {}".format(len(found), "; ".join(found[:3]))
-    results.require(name, not found, shown)
-
-
-# ---- opseal
-
-
-def run(command, **options):
-    return subprocess.run(command, capture_output=True, text=True, errors="replace", **options)
-
-
-def export(opseal, case, python, file):
-    command = [opseal, "export", case.exporter, "--python", str(python), "-o", str(file)]
-    return run(command + (["--trace"] if case.trace else []))
-
-
-def check_findings(results, opseal, case, file):
-    name = case.name + " has the expected findings"
-    report = file.with_suffix(".report.json")
-    done = run([opseal, "check", str(file), "-o", "json={}".format(report)])
-    if not report.is_file():
-        results.add("failed", name, "exit {}: {}".format(done.returncode, done.stderr.strip()))
-        return
-    found = {}
-    for finding in json.loads(report.read_text(encoding="utf-8"))["findings"]:
-        if "silenced" not in finding:
-            rules = found.setdefault(finding["severity"], collections.Counter())
-            rules[finding["rule"]] += 1
-    results.compare(
-        name, {severity: dict(rules) for severity, rules in found.items()}, case.findings
-    )
-    results.compare(case.name + " exit code", done.returncode, 1 if "error" in case.findings else 0)
-
-
-def check_case(results, opseal, cache, maker, case, folder):
-    try:
-        python = environment(cache, case, maker)
-    except Skip as reason:
-        results.add("skipped", case.name, str(reason))
-        return
-    except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
-        results.add("failed", case.name, str(error))
-        return
-    files = [folder / "{}.{}.json".format(case.name, number) for number in (1, 2)]
-    for file in files:
-        done = export(opseal, case, python, file)
-        if done.returncode != 0:
-            results.add("failed", case.name + " is exported", done.stderr.strip()[-2000:])
-            return
-    results.require(
-        case.name + " is exported twice alike",
-        files[0].read_bytes() == files[1].read_bytes(),
-        "differs",
-    )
-    manifest = json.loads(files[0].read_text(encoding="utf-8"))
-    figures = figures_of(manifest)
-    for key, expected in case.figures.items():
-        results.compare("{} {}".format(case.name, key), figures[key], expected)
-    check_against_recording(results, case, manifest)
-    check_findings(results, opseal, case, files[0])
+# ---- failures
 
 
 def check_missing(results, opseal, maker, folder):
@@ -452,26 +298,9 @@ def is_gone(process_file):
         return True
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("opseal")
-    parser.add_argument("cache", type=pathlib.Path)
-    parser.add_argument("--python", default=sys.executable, help="makes the environments")
-    parser.add_argument("only", nargs="*", metavar="NAME-VERSION")
-    arguments = parser.parse_args()
-    cache = arguments.cache.absolute()
-    results = Results()
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        check_missing(results, arguments.opseal, arguments.python, folder)
-        check_hanging(results, arguments.opseal, arguments.python, folder)
-        for case in CASES:
-            if not arguments.only or case.name in arguments.only:
-                check_case(results, arguments.opseal, cache, arguments.python, case, folder)
-    counts = [results.counts[outcome] for outcome in ("passed", "failed", "skipped")]
-    print("{} passed, {} failed, {} skipped".format(*counts))
-    return 1 if results.counts["failed"] else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(
+        live_support.main(
+            __doc__.splitlines()[0], CASES, figures_of, comparable, [check_missing, check_hanging]
+        )
+    )
