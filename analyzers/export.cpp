@@ -106,6 +106,9 @@ ChildRequest child_request(const Exporter& exporter, const ExportRequest& reques
   for (const std::string& module : request.modules) {
     child.arguments.push_back("--import=" + module);
   }
+  for (const std::string& name : request.namespaces) {
+    child.arguments.push_back("--namespace=" + name);
+  }
   child.input = framed_scripts();
   child.time_limit_seconds = request.time_limit_seconds;
   child.answer_limit = most_answer_bytes;
@@ -189,6 +192,12 @@ std::span<const Exporter> all_exporters() {
       Exporter{"jax", "jax",
                "primitives, rules, lowerings and FFI targets of JAX and of packages on it",
                script_text("jax")},
+      Exporter{.name = "torch",
+               .package = "torch",
+               .description = "operators, dispatch keys and Python-defined operators of torch's "
+                              "dispatcher, or what packages on it add",
+               .script = script_text("torch"),
+               .namespaces = true},
   };
   return exporters;
 }

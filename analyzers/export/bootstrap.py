@@ -1,4 +1,5 @@
-"""First code of an export child: `python -B -c THIS NAME VERSION [--trace] [--import=MODULE]...`
+"""First code of an export child: `python -B -c THIS NAME VERSION [FLAG]...`, the flags being those
+of `opseal export`, each with its value behind a `=`.
 
 Standard input holds the other scripts, each as a line `MODULE LENGTH` and that many bytes. They are
 served from memory under names that no package has, so nothing of opseal lies on sys.path and a
@@ -66,12 +67,21 @@ def serve_from_memory(scripts):
     sys.meta_path.insert(0, Finder())
 
 
+def values_of(flag, flags):
+    return [each[len(flag) + 1 :] for each in flags if each.startswith(flag + "=")]
+
+
 def run(name, version, flags):
     from importlib import import_module
 
     common = import_module("_opseal_common")
-    modules = [flag[len("--import=") :] for flag in flags if flag.startswith("--import=")]
-    request = common.Request(name, version, "--trace" in flags, modules)
+    request = common.Request(
+        name,
+        version,
+        "--trace" in flags,
+        modules=values_of("--import", flags),
+        namespaces=values_of("--namespace", flags),
+    )
     try:
         manifest = import_module("_opseal_" + name).export(request)
         return "manifest", common.manifest_text(manifest)

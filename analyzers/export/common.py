@@ -22,11 +22,12 @@ class MissingModule(Exception):
 class Request:
     """What the user asked for, and what was remarked on the way."""
 
-    def __init__(self, exporter, version, trace, modules):
+    def __init__(self, exporter, version, trace, modules, namespaces=()):
         self.exporter = exporter
         self.version = version
         self.trace = trace
         self.modules = modules
+        self.namespaces = namespaces  # the only ones that are looked at, unless there are none
         self.remarks = []
 
     def note(self, text):
