@@ -22,8 +22,6 @@ using Kind = YamlValue::Kind;
 constexpr std::string_view ufunc_keys[] = {"CPU", "CUDA"};
 // What the generator takes an operator for that says nothing about its kernels.
 constexpr std::string_view implied_key = "CompositeImplicitAutograd";
-// What it registers for one that it makes up (`autogen`).
-constexpr std::string_view generated_key = "CompositeExplicitAutograd";
 // The keys whose kernels the generator makes from one structured kernel.
 constexpr std::string_view structured_keys[] = {"CPU", "CUDA", "MPS", "XPU", "MTIA"};
 constexpr std::string_view no_gradient = "non_differentiable";
@@ -119,9 +117,8 @@ class Collector {
     }
     const YamlValue* generated = entry.at("autogen");
     for (const std::string& name : yaml_texts(generated)) {
-      Json& made = new_operator(torch_operator_name(name), generated->place);
-      made["tags"] = {"generated"};
-      made["kernels"] = Json::array({kernel(generated_key, generated->place)});
+      // Its schema and kernels are worked out by the generator, so the file does not say them.
+      new_operator(torch_operator_name(name), generated->place)["tags"] = {"generated"};
       structured_.push_back(0);
     }
   }

@@ -29,8 +29,8 @@ struct NativeFunctionsResult {
 
 // What the files declare together: operators with schemas, kernels for each dispatch key (those
 // taken from another operator by `structured_delegate` included), operators that the generator adds
-// (`autogen`), gradients, and kernels of backends. Needs at least one file of functions, without
-// which nobody could tell what is declared. Never throws for anything in a file.
+// (`autogen`, by name alone), gradients, and kernels of backends. Needs at least one file of
+// functions, without which nobody could tell what is declared. Never throws for anything in a file.
 NativeFunctionsResult native_functions_manifest(std::span<const NativeFunctionsFile> files,
                                                 std::string_view tool_version);
 
