@@ -117,7 +117,7 @@ CASES = (
     package_case("torchao", 22, 28, dangling=4),
     package_case("bitsandbytes", 19, 38),
     package_case(
-        "xformers", 13, 40, {"warning": {"namespace-wrong": 1}}, module="xformers.ops", shadowed=2
+        "xformers", 13, 40, {"error": {"namespace-wrong": 1}}, module="xformers.ops", shadowed=2
     ),
     package_case("torchcodec", 11, 11),
 )
