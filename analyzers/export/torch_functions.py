@@ -105,7 +105,8 @@ def table(request, module, attribute, lost):
     try:
         return read(request, module, attribute, lost)
     except Exception as error:  # a module of torch that lacks what it needs
-        request.remark("`{}` cannot be imported ({}), so {} is not said".format(module, error, lost))
+        text = "`{}` cannot be imported ({}), so {} is not said"
+        request.remark(text.format(module, error, lost))
         return MISSING
 
 
