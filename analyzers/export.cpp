@@ -109,6 +109,9 @@ ChildRequest child_request(const Exporter& exporter, const ExportRequest& reques
   for (const std::string& library : request.custom_ops) {
     child.arguments.push_back("--custom-op=" + library);
   }
+  for (const std::string& name : request.namespaces) {
+    child.arguments.push_back("--namespace=" + name);
+  }
   child.input = framed_scripts();
   child.time_limit_seconds = request.time_limit_seconds;
   child.answer_limit = most_answer_bytes;
@@ -201,6 +204,12 @@ std::span<const Exporter> all_exporters() {
                               "and what libraries of custom operators add",
                .script = script_text("onnxruntime"),
                .custom_ops = true},
+      Exporter{.name = "torch",
+               .package = "torch",
+               .description = "operators, dispatch keys and Python-defined operators of torch's "
+                              "dispatcher, or what packages on it add",
+               .script = script_text("torch"),
+               .namespaces = true},
       Exporter{"tvm-ffi", "apache-tvm-ffi", "global functions of tvm-ffi and their signatures",
                script_text("tvm_ffi")},
   };

@@ -15,6 +15,7 @@ struct Exporter {
   std::string_view description;  // one line for the help
   std::string_view script;       // Python text of its entry module
   bool custom_ops = false;       // takes `ExportRequest::custom_ops`
+  bool namespaces = false;       // takes `ExportRequest::namespaces`
 };
 
 // In the order of their names.
@@ -25,6 +26,8 @@ struct ExportRequest {
   std::string python{};
   // Imported besides the exporter's own package.
   std::vector<std::string> modules{};
+  // Only operators of these; empty: what the modules registered, or everything if there are none.
+  std::vector<std::string> namespaces{};
   // May the exporter also call the operators on their own benchmark data? Without it a package is
   // imported, and of braintrace the functions that lay out trainable inputs are called.
   bool trace = false;

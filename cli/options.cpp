@@ -121,9 +121,16 @@ void add_export(CLI::App& app, Options& options) {
       "write a manifest from a live registry: imports the package, asks braintrace's functions "
       "for its layouts, changes nothing");
   exporter
-      ->add_option("name", options.name,
-                   "brainevent, braintrace, executorch, jax, onnxruntime or tvm-ffi")
+      ->add_option(
+          "name", options.name,
+          "brainevent, braintrace, executorch, jax, native-functions, onnxruntime, torch or "
+          "tvm-ffi")
       ->required();
+  exporter
+      ->add_option("files", options.paths,
+                   "native-functions: `native_functions.yaml`, and `derivatives.yaml` or the YAML "
+                   "file of a backend")
+      ->type_name("FILE");
   exporter
       ->add_option("--python", options.python,
                    "interpreter that has the package (default: of the active virtual environment, "
@@ -131,6 +138,11 @@ void add_export(CLI::App& app, Options& options) {
       ->type_name("PATH");
   exporter->add_option("--import", options.imports, "import this module too; repeatable")
       ->type_name("MODULE")
+      ->allow_extra_args(false);
+  exporter
+      ->add_option("--namespace", options.namespaces,
+                   "torch: only operators of this namespace; repeatable")
+      ->type_name("NAME")
       ->allow_extra_args(false);
   exporter->add_flag("--trace", options.trace,
                      "trace the operators' own benchmark calls: runs code of the package");

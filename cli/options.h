@@ -53,6 +53,7 @@ struct Options {
   // export
   std::string python;
   std::vector<std::string> imports;
+  std::vector<std::string> namespaces;
   bool trace = false;
   std::vector<std::string> custom_ops;
   double time_limit = 300;

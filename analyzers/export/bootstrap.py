@@ -81,6 +81,7 @@ def run(name, version, flags):
         "--trace" in flags,
         modules=values_of("--import", flags),
         custom_ops=values_of("--custom-op", flags),
+        namespaces=values_of("--namespace", flags),
     )
     try:
         # A module's name has no hyphen, but that of a system may.

@@ -22,12 +22,13 @@ class MissingModule(Exception):
 class Request:
     """What the user asked for, and what was remarked on the way."""
 
-    def __init__(self, exporter, version, trace, modules, custom_ops=()):
+    def __init__(self, exporter, version, trace, modules, custom_ops=(), namespaces=()):
         self.exporter = exporter
         self.version = version
         self.trace = trace
         self.modules = modules
         self.custom_ops = custom_ops  # libraries of custom operators
+        self.namespaces = namespaces  # the only ones that are looked at, unless there are none
         self.remarks = []
 
     def note(self, text):
