@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzers/cache_description.h"
 #include "opseal/facts.h"
 
 namespace opseal {
@@ -41,6 +42,8 @@ struct Config {
   // Rule id or glob -> error, warning, note.
   std::vector<std::pair<ConfigText, std::string>> severity;
   std::vector<Silence> silence;
+  // Their paths as written; `base` is empty.
+  std::vector<CacheDescription> caches;
 };
 
 // The nearest `opseal.toml` in `directory` or above it; empty when there is none.

@@ -82,7 +82,8 @@ const std::map<std::string, std::vector<std::string>> directions = {
     {"analyzers", {"opseal/", "analyzers/"}},
     {"rules", {"opseal/", "rules/"}},
     {"cli",
-     {"opseal/", "cli/", "analyzers/analyzers.h", "analyzers/byte_source.h", "analyzers/export.h",
+     {"opseal/", "cli/", "analyzers/analyzers.h", "analyzers/byte_source.h",
+      "analyzers/cache_description.h", "analyzers/caches.h", "analyzers/export.h",
       "analyzers/join.h", "rules/rules.h"}},
 };
 
