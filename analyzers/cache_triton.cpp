@@ -167,12 +167,13 @@ void read_metadata(const std::string& path, const std::string& name, CacheEntry&
   entry.architectures.push_back(std::move(target.arch));
 }
 
-// What Triton itself asks of a path in a group: that it exists.
-void check_child(const std::string& path, const std::vector<FolderItem>& items, PlacedText child,
+// What Triton itself asks of a path in a group: that it exists. `real` is the entry's own.
+void check_child(const fs::path& real, const std::vector<FolderItem>& items, PlacedText child,
                  CacheEntry& entry) {
   const fs::path given = child.text;
+  const fs::path folder = given.parent_path();
   std::error_code error;
-  if (fs::weakly_canonical(given.parent_path(), error) != fs::weakly_canonical(path, error)) {
+  if (folder != real && fs::weakly_canonical(folder, error) != real) {
     if (!fs::exists(given, error)) entry.elsewhere.push_back(std::move(child));
     return;
   }
@@ -204,8 +205,10 @@ void read_group(const std::string& path, const std::string& name,
     entry.damaged.push_back({name, file, 0, 0});
     return;
   }
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(path, error);
   for (PlacedText& child : children) {
-    if (!child.text.empty()) check_child(path, items, std::move(child), entry);
+    if (!child.text.empty()) check_child(real, items, std::move(child), entry);
   }
 }
 

@@ -226,13 +226,11 @@ class CacheLoader {
 }  // namespace
 
 CacheReader find_cache(const std::string& directory) {
-  std::string error;
   int tried = 0;
-  for (const FolderItem& item : list_folder(directory, most_cache_items, error)) {
-    if (item.kind != FolderItem::Kind::folder) continue;
+  for (const std::string& child : folders_in(directory, most_cache_items)) {
     for (const CacheLayout* layout : layouts) {
-      if (!layout->claims(directory, item.name)) continue;
-      if (layout->proves(directory, item.name)) return {.layout = layout};
+      if (!layout->claims(directory, child)) continue;
+      if (layout->proves(directory, child)) return {.layout = layout};
       if (++tried >= most_tried) return {};
     }
   }

@@ -1,8 +1,10 @@
 #include "analyzers/folder.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
-#include <chrono>
+#include <ctime>
 #include <filesystem>
 
 #include "analyzers/byte_source.h"
@@ -12,10 +14,23 @@ namespace fs = std::filesystem;
 namespace opseal {
 namespace {
 
-FolderItem::Kind kind_of(const fs::file_status& status) {
-  if (fs::is_symlink(status)) return FolderItem::Kind::link;
-  if (fs::is_directory(status)) return FolderItem::Kind::folder;
-  return fs::is_regular_file(status) ? FolderItem::Kind::file : FolderItem::Kind::other;
+FolderItem::Kind kind_of(mode_t mode) {
+  if (S_ISLNK(mode)) return FolderItem::Kind::link;
+  if (S_ISDIR(mode)) return FolderItem::Kind::folder;
+  return S_ISREG(mode) ? FolderItem::Kind::file : FolderItem::Kind::other;
+}
+
+FolderItem look_at(const fs::path& path, std::time_t now) {
+  FolderItem item;
+  item.name = path.filename().string();
+  struct stat status {};
+  // One that is gone by now is of no kind.
+  if (::lstat(path.c_str(), &status) != 0) return item;
+  item.kind = kind_of(status.st_mode);
+  if (item.kind == FolderItem::Kind::file) item.size = static_cast<std::uint64_t>(status.st_size);
+  constexpr std::time_t hour = 3600;
+  item.settled = item.kind != FolderItem::Kind::link && now - status.st_mtime > hour;
+  return item;
 }
 
 // Needs: `at` + `width` bytes are there.
@@ -60,7 +75,7 @@ bool has_other_magic(std::string_view head) {
 
 std::vector<FolderItem> list_folder(const std::string& path, std::size_t most, std::string& error) {
   std::vector<FolderItem> items;
-  const fs::file_time_type now = fs::file_time_type::clock::now();
+  const std::time_t now = std::time(nullptr);
   std::error_code code;
   fs::directory_iterator it(path, code);
   for (const fs::directory_iterator end; !code && it != end; it.increment(code)) {
@@ -68,24 +83,26 @@ std::vector<FolderItem> list_folder(const std::string& path, std::size_t most, s
       error = "more than " + std::to_string(most) + " items, of which the others are not read";
       break;
     }
-    FolderItem item;
-    std::error_code ignored;
-    item.name = it->path().filename().string();
-    item.kind = kind_of(it->symlink_status(ignored));
-    if (item.kind == FolderItem::Kind::file) {
-      const auto size = it->file_size(ignored);
-      if (!ignored) item.size = size;
-    }
-    if (item.kind != FolderItem::Kind::link) {
-      const fs::file_time_type written = it->last_write_time(ignored);
-      item.settled = !ignored && now - written > std::chrono::hours(1);
-    }
-    items.push_back(std::move(item));
+    items.push_back(look_at(it->path(), now));
   }
   if (code) error = code.message();
   std::sort(items.begin(), items.end(),
             [](const FolderItem& a, const FolderItem& b) { return a.name < b.name; });
   return items;
+}
+
+std::vector<std::string> folders_in(const std::string& path, std::size_t most) {
+  std::vector<std::string> names;
+  std::error_code code;
+  fs::directory_iterator it(path, code);
+  for (const fs::directory_iterator end; !code && it != end; it.increment(code)) {
+    // Told by the directory itself on most file systems, without a look at the item.
+    if (it->is_symlink(code) || !it->is_directory(code)) continue;
+    names.push_back(it->path().filename().string());
+    if (names.size() >= most) break;
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 const FolderItem* find_item(const std::vector<FolderItem>& items, std::string_view name) {

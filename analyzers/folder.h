@@ -24,6 +24,10 @@ struct FolderItem {
 // when the directory can't be read.
 std::vector<FolderItem> list_folder(const std::string& path, std::size_t most, std::string& error);
 
+// Names of the directories in a directory, links to some left out, sorted: for many directories, as
+// far as they can be read.
+std::vector<std::string> folders_in(const std::string& path, std::size_t most);
+
 const FolderItem* find_item(const std::vector<FolderItem>& items, std::string_view name);
 
 // The bytes of a regular file, and true; false when it is none, is larger than `most` bytes or
