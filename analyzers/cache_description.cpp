@@ -46,7 +46,11 @@ std::size_t fixed_length(std::string_view pattern, std::size_t digits) {
 }
 
 std::string digest(std::string_view hash, std::string_view bytes) {
-  if (hash == "xxh128") return xxh128_hex(bytes);
+  if (hash == "xxh128") {
+    ContentDigest xxh128;
+    xxh128.add(bytes);
+    return xxh128.hex();
+  }
   Sha256 sha256;
   sha256.add(bytes);
   return sha256.hex();

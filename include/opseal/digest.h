@@ -16,20 +16,6 @@ inline std::uint64_t hash_text(std::string_view text) {
   return XXH3_64bits(text.data(), text.size());
 }
 
-// 32 lower-case hexadecimal digits, high half first, as `xxhsum -H2` prints them.
-inline std::string to_hex(const XXH128_hash_t& hash) {
-  std::string out;
-  for (const std::uint64_t half : {hash.high64, hash.low64}) {
-    for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[(half >> shift) & 15];
-  }
-  return out;
-}
-
-// Of the bytes alone: what other programs call XXH3-128.
-inline std::string xxh128_hex(std::string_view bytes) {
-  return to_hex(XXH3_128bits(bytes.data(), bytes.size()));
-}
-
 // A 128-bit digest over tagged fields. Each field is its tag, a zero, its length and its bytes, so
 // that neighbours can't run into each other and a field that is left out can't look like one that
 // is empty.
@@ -47,10 +33,30 @@ class Digest {
     return *this;
   }
 
-  std::string hex() const { return to_hex(XXH3_128bits_digest(&state_)); }
+  // 32 lower-case hexadecimal digits, high half first, as `xxhsum -H2` prints them.
+  std::string hex() const {
+    const XXH128_hash_t hash = XXH3_128bits_digest(&state_);
+    std::string out;
+    for (const std::uint64_t half : {hash.high64, hash.low64}) {
+      for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[(half >> shift) & 15];
+    }
+    return out;
+  }
+
+ protected:
+  void add_bytes(std::string_view bytes) {
+    XXH3_128bits_update(&state_, bytes.data(), bytes.size());
+  }
 
  private:
   XXH3_state_t state_;
+};
+
+// The plain 128-bit digest of bytes, as `xxhsum -H2` makes it.
+class ContentDigest : private Digest {
+ public:
+  void add(std::string_view bytes) { add_bytes(bytes); }
+  using Digest::hex;
 };
 
 }  // namespace opseal
