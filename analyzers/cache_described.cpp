@@ -41,6 +41,7 @@ bool read_entry_text(const std::string& path, std::string& bytes) {
 }
 
 void check_library(const std::string& path, const FolderItem& item, CacheEntry& entry) {
+  entry.library_there = true;
   // What a link leads to is not the cache's.
   if (item.kind != FolderItem::Kind::file) return;
   const LibraryState state = library_state(path + '/' + item.name);

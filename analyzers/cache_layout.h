@@ -31,6 +31,8 @@ struct CacheEntry {
   PlacedText recomputed_key;
   // File names inside the entry, or the entry itself where that is a file.
   PlacedText library;
+  // Whether there is one under that name.
+  bool library_there = false;
   std::vector<PlacedText> functions;
   std::vector<PlacedText> architectures;
   std::vector<PlacedText> source_files;
@@ -85,7 +87,7 @@ inline constexpr std::uint64_t most_entry_text = 1 << 20;
 // lead out of the cache.
 bool read_entry_text(const std::string& path, std::string& bytes);
 
-// Adds what is wrong with a library to `entry.damaged`.
+// Notes that the library of an entry is there, and adds what is wrong with it to `entry.damaged`.
 void check_library(const std::string& path, const FolderItem& item, CacheEntry& entry);
 
 // Library endings of the systems that programs are built for: `.so`, `.dylib`, ...

@@ -197,20 +197,15 @@ class CacheLoader {
   }
 
   void write_libraries(CacheWriter& out, const std::vector<std::uint32_t>& files) {
-    const bool any = std::any_of(entries_.begin(), entries_.end(), has_library);
+    const bool any = std::any_of(entries_.begin(), entries_.end(),
+                                 [](const CacheEntry& entry) { return entry.library_there; });
     if (!any) return;
     out.move_to(0);
     const std::uint32_t list = out.writer().open(Key::libraries, NodeType::list, 0);
     for (std::size_t at = 0; at < entries_.size(); ++at) {
-      if (has_library(entries_[at])) out.write_library(name(), entries_[at], files[at]);
+      if (entries_[at].library_there) out.write_library(name(), entries_[at], files[at]);
     }
     out.writer().close(list, 0);
-  }
-
-  static bool has_library(const CacheEntry& entry) {
-    if (entry.library.text.empty()) return false;
-    return std::none_of(entry.missing.begin(), entry.missing.end(),
-                        [&entry](const PlacedText& one) { return one.text == entry.library.text; });
   }
 
   const CacheReader& reader_;

@@ -244,6 +244,8 @@ TEST_CASE("an extension of pytorch's is told by its build file") {
       R"("name":"lost","library":"lost.so","architectures":["sm_80","sm_90a"],"source_files":["/src/my kernels/mv.cpp"],"missing":["lost.so"],"damaged":[],"lock":"lock")");
   has(dump,
       R"("name":"running","library":"running.so","architectures":["sm_80","sm_90a"],"source_files":["/src/my kernels/mv.cpp"]})");
+  // Of three libraries that are named one is there.
+  CHECK(audit.facts.root(audit.facts.documents.front())[Key::libraries].size() == 1);
   CHECK(show(count_findings(audit)) == "cache-entry-broken warning 2, ");
   has(text_report(audit), "ext/lost/build.ninja:10:7: warning: cache torch_extensions: lost");
 }
