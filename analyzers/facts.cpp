@@ -48,7 +48,15 @@ Location Facts::place(std::uint32_t index) const {
       documents.begin(), documents.end(), index,
       [](std::uint32_t wanted, const Document& document) { return wanted < document.first; });
   if (after == documents.begin()) return {};
-  return {std::prev(after)->file, length(index), node.offset()};
+  const Document& document = *std::prev(after);
+  std::uint32_t file = document.file;
+  const auto mark = std::upper_bound(
+      other_files.begin(), other_files.end(), index,
+      [](std::uint32_t wanted, const OtherFile& other) { return wanted < other.node; });
+  if (mark != other_files.begin() && std::prev(mark)->node >= document.first) {
+    file = std::prev(mark)->file;
+  }
+  return {file, length(index), node.offset()};
 }
 
 void Facts::append(Facts&& other) {
@@ -76,6 +84,9 @@ void Facts::append(Facts&& other) {
   reals.insert(reals.end(), other.reals.begin(), other.reals.end());
   for (const LongLength& one : other.long_lengths) {
     long_lengths.push_back({one.node + node_shift, one.length});
+  }
+  for (const OtherFile& one : other.other_files) {
+    other_files.push_back({one.node + node_shift, one.file + file_shift});
   }
   for (Document document : other.documents) {
     document.file += file_shift;

@@ -396,9 +396,20 @@ constexpr Form suffix_form{.text = true, .words = suffix_words};
 constexpr std::string_view match_words[] = {"exact", "prefix"};
 constexpr Form match_form{.text = true, .words = match_words};
 constexpr Field cache_entry_fields[] = {
-    {directory, &text_form, false, ""}, {name, &text_form, false, ""},
-    {key, &text_form, false, ""},       {recomputed_key, &text_form, false, ""},
-    {library, &text_form, false, ""},   {functions, &texts_form, false, ""},
+    {directory, &text_form, false, "of the entry, or its file"},
+    {name, &text_form, false, ""},
+    {key, &text_form, false, ""},
+    {recomputed_key, &text_form, false, "made again from what the entry was built from"},
+    {library, &text_form, false, ""},
+    {functions, &texts_form, false, ""},
+    {architectures, &texts_form, false, "GPU architectures that it was built for"},
+    {source_files, &texts_form, false, "what it was built from"},
+    {missing, &texts_form, false, "files that a look-up asks for and that are not there"},
+    {damaged, &texts_form, false, "files that are empty, cut off or not what they should be"},
+    {elsewhere, &texts_form, false,
+     "paths that a look-up asks for, outside the entry, where nothing is"},
+    {temporary, &texts_form, false, "what builds that ended early left behind"},
+    {lock, &text_form, false, "lock file of no running build, which makes others wait"},
 };
 constexpr Form cache_entry_form{.name = "CacheEntry", .fields = cache_entry_fields};
 constexpr Form cache_entries_form{.item = &cache_entry_form};
@@ -423,6 +434,7 @@ constexpr Field cache_fields[] = {
     {suffix, &suffix_form, false, ""},
     {match, &match_form, false, "how look-up and clear find an entry"},
     {directory, &text_form, false, ""},
+    {temporary, &texts_form, false, "what builds that ended early left beside the entries"},
     {entries, &cache_entries_form, false, ""},
 };
 constexpr Form cache_form{.name = "Cache", .fields = cache_fields};

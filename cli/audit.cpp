@@ -8,6 +8,7 @@
 
 #include "analyzers/analyzers.h"
 #include "analyzers/artifacts.h"
+#include "analyzers/caches.h"
 #include "analyzers/join.h"
 #include "cli/discover.h"
 #include "cli/place_names.h"
@@ -28,7 +29,9 @@ unsigned thread_count(const Options& options) {
 void read_files(Discovered& found, unsigned threads, Facts& facts) {
   std::vector<Facts> parts(found.inputs.size());
   side_by_side(threads, parts.size(), [&](std::size_t at) {
-    parts[at] = load_file(*found.inputs[at].analyzer, std::move(found.inputs[at].file));
+    Discovered::Input& input = found.inputs[at];
+    parts[at] = input.cache ? load_cache(input.cache, std::move(input.file))
+                            : load_file(*input.analyzer, std::move(input.file));
   });
   for (Facts& part : parts) facts.append(std::move(part));
 }

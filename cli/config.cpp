@@ -26,7 +26,12 @@ namespace {
 
 constexpr std::string_view config_keys[] = {"profile", "select",    "ignore",        "fail-on",
                                             "exclude", "platforms", "architectures", "severity",
-                                            "silence", "join"};
+                                            "silence", "join",      "cache"};
+constexpr std::string_view cache_keys[] = {"name",  "directory", "entry",  "library",
+                                           "match", "hash",      "digits", "parts"};
+constexpr std::string_view cache_matches[] = {"exact", "prefix"};
+constexpr std::string_view cache_hashes[] = {"sha256", "xxh128"};
+constexpr std::string_view part_keys[] = {"text", "file", "digest_of"};
 constexpr std::string_view silence_keys[] = {"rule", "subject", "reason"};
 constexpr std::string_view profiles[] = {"default", "strict", "audit"};
 constexpr std::string_view severities[] = {"error", "warning", "note"};
@@ -71,6 +76,8 @@ class ConfigReader {
       read_silence(node);
     } else if (key == "join") {
       read_join(node);
+    } else if (key == "cache") {
+      read_caches(node);
     } else {
       fail(where, "unknown key " + quote(key) + did_you_mean(key, config_keys));
     }
@@ -130,6 +137,94 @@ class ConfigReader {
     // toml++ sorts by name; what is stated later in the file stands later.
     std::sort(config_.joins.begin(), config_.joins.end(),
               [](const auto& a, const auto& b) { return a.front().offset < b.front().offset; });
+  }
+
+  void read_caches(const toml::node& node) {
+    const toml::array* array = node.as_array();
+    if (array == nullptr || !array->is_array_of_tables()) {
+      fail(node.source().begin, "`cache` is a list of tables: [[cache]]");
+    }
+    for (const toml::node& item : *array) {
+      CacheDescription cache;
+      for (const auto& [key, value] : *item.as_table()) {
+        read_cache_key(key.str(), key.source().begin, value, cache);
+      }
+      check_cache(item.source().begin, cache);
+      config_.caches.push_back(std::move(cache));
+    }
+  }
+
+  void read_cache_key(std::string_view key, const toml::source_position& where,
+                      const toml::node& value, CacheDescription& cache) {
+    if (key == "name") {
+      cache.name = text(value, key).value;
+    } else if (key == "directory") {
+      cache.directory = text(value, key).value;
+    } else if (key == "entry") {
+      cache.entry = text(value, key).value;
+    } else if (key == "library") {
+      cache.library = text(value, key).value;
+    } else if (key == "match") {
+      cache.match = word(value, key, cache_matches);
+    } else if (key == "hash") {
+      cache.hash = word(value, key, cache_hashes);
+    } else if (key == "digits") {
+      const auto digits = value.value_exact<std::int64_t>().value_or(0);
+      if (digits < 8 || digits > 64)
+        fail(value.source().begin, "`digits` is a number from 8 to 64");
+      cache.digits = static_cast<std::size_t>(digits);
+    } else if (key == "parts") {
+      read_cache_parts(value, cache);
+    } else {
+      fail(where, "unknown key " + quote(key) + " in `cache`" + did_you_mean(key, cache_keys));
+    }
+  }
+
+  void read_cache_parts(const toml::node& node, CacheDescription& cache) {
+    const toml::array* array = node.as_array();
+    if (array == nullptr || !array->is_array_of_tables()) {
+      fail(node.source().begin, "`parts` is a list of tables");
+    }
+    for (const toml::node& item : *array) {
+      const toml::table& table = *item.as_table();
+      if (table.size() != 1) {
+        fail(item.source().begin, "a part has one key, `text`, `file` or `digest_of`");
+      }
+      const auto& [key, value] = *table.begin();
+      CachePart part;
+      if (key == "file") {
+        part.kind = CachePart::Kind::file;
+      } else if (key == "digest_of") {
+        part.kind = CachePart::Kind::digest_of;
+      } else if (key != "text") {
+        fail(key.source().begin, "unknown key " + quote(key.str()) + " in `parts`" +
+                                     did_you_mean(key.str(), part_keys));
+      }
+      part.value = text(value, key.str()).value;
+      cache.parts.push_back(std::move(part));
+    }
+  }
+
+  void check_cache(const toml::source_position& where, CacheDescription& cache) const {
+    if (cache.name.empty() || cache.directory.empty() || cache.entry.empty()) {
+      fail(where, "`cache` needs `name`, `directory` and `entry`");
+    }
+    for (const std::string_view mark : {"{name}", "{key}"}) {
+      if (cache.entry.find(mark) != cache.entry.rfind(mark)) {
+        fail(where, "`entry` has " + quote(mark) + " twice, expected once at most");
+      }
+    }
+    const bool keyed = cache.entry.find("{key}") != std::string::npos;
+    if (!keyed && cache.entry.find("{name}") == std::string::npos) {
+      fail(where, "`entry` has neither `{name}` nor `{key}`");
+    }
+    if (!keyed && !cache.parts.empty()) fail(where, "`parts` without `{key}` in `entry`");
+    const std::size_t most = full_digits(cache.hash);
+    if (cache.digits > most) {
+      fail(where, "`digits` is " + std::to_string(cache.digits) + ", and " + quote(cache.hash) +
+                      " has " + std::to_string(most));
+    }
+    if (cache.digits == 0) cache.digits = most;
   }
 
   ConfigText text(const toml::node& node, std::string_view key) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzers/cache_description.h"
 #include "opseal/facts.h"
 
 namespace opseal {
@@ -43,6 +44,8 @@ struct Config {
   std::vector<Silence> silence;
   // Each the names of registrations that are one operator.
   std::vector<std::vector<ConfigText>> joins;
+  // Their paths as written; `base` is empty.
+  std::vector<CacheDescription> caches;
 };
 
 // The nearest `opseal.toml` in `directory` or above it; empty when there is none.

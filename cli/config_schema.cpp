@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-enum class Shape { texts, profile, fail_on, severities, silences, joins };
+enum class Shape { texts, profile, fail_on, severities, silences, joins, caches };
 
 struct ConfigKey {
   std::string_view name;
@@ -32,6 +32,7 @@ constexpr ConfigKey config_keys[] = {
     {"join", Shape::joins,
      "name of a registration = names of the same operator in other systems; asks for the rules "
      "that compare them"},
+    {"cache", Shape::caches, "cache directories in a layout that opseal doesn't know by itself"},
 };
 
 ordered_json words(std::initializer_list<const char*> list) {
@@ -40,6 +41,39 @@ ordered_json words(std::initializer_list<const char*> list) {
 
 ordered_json text(std::string_view meaning) {
   return {{"type", "string"}, {"minLength", 1}, {"description", meaning}};
+}
+
+ordered_json cache_schema() {
+  ordered_json parts = {{"type", "array"},
+                        {"description", "what the key is a hash of, one behind the other"},
+                        {"items",
+                         {{"type", "object"},
+                          {"properties",
+                           {{"text", text("the text itself")},
+                            {"file", text("the bytes of the file with this path")},
+                            {"digest_of", text("their digest, in hexadecimal digits")}}},
+                          {"minProperties", 1},
+                          {"maxProperties", 1},
+                          {"additionalProperties", false}}}};
+  ordered_json properties = {
+      {"name", text("what findings call it")},
+      {"directory", text("relative to this file, or from `~`")},
+      {"entry",
+       text("how an entry is called: `{name}` is any text, `{key}` the digits of its key")},
+      {"library",
+       text("the file in an entry that must be there; `{name}` and `{key}` are filled in")},
+      {"match", words({"exact", "prefix"})},
+      {"hash", words({"sha256", "xxh128"})},
+      {"digits",
+       {{"type", "integer"},
+        {"minimum", 8},
+        {"maximum", 64},
+        {"description", "of the hash that stand in the key; all when it is left out"}}},
+      {"parts", std::move(parts)}};
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", ordered_json::array({"name", "directory", "entry"})},
+          {"additionalProperties", false}};
 }
 
 ordered_json shape_schema(Shape shape) {
@@ -68,6 +102,8 @@ ordered_json shape_schema(Shape shape) {
                {{"type", ordered_json::array({"string", "array"})},
                 {"items", {{"type", "string"}}},
                 {"minItems", 1}}}};
+    case Shape::caches:
+      return {{"type", "array"}, {"items", cache_schema()}};
   }
   return {};
 }

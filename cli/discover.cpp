@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <system_error>
 
@@ -28,7 +29,12 @@ class Discovery {
       : options_(options),
         settings_(settings),
         root_(find_root(fs::current_path().string())),
-        exclude_used_(settings.exclude.size()) {}
+        exclude_used_(settings.exclude.size()) {
+    for (const CacheDescription& description : settings.caches) {
+      std::error_code error;
+      described_.emplace(fs::weakly_canonical(description.directory, error).string(), &description);
+    }
+  }
 
   Discovered run() {
     std::vector<std::string> paths = options_.paths;
@@ -82,8 +88,51 @@ class Discovery {
     const fs::path real = fs::weakly_canonical(directory, error);
     // git lists a submodule that isn't checked out as a directory that holds itself.
     if (error || !seen_.insert(real.string()).second) return;
-    if (!options_.no_ignore && add_by_git(directory, given)) return;
-    walk(directory, real);
+    if (options_.no_ignore || !add_by_git(directory, given)) walk(directory, real);
+    if (given) add_described(real);
+  }
+
+  // What reads the directory as a cache, which is an input then; nothing for most directories.
+  const CacheReader& cache_at(const fs::path& directory) {
+    const auto [known, is_new] = caches_.try_emplace(directory.string());
+    CacheReader& reader = known->second;
+    if (!is_new) return reader;
+    std::error_code error;
+    const std::string real = fs::weakly_canonical(directory, error).string();
+    const auto described = described_.find(real);
+    reader = described != described_.end() ? CacheReader{.description = described->second}
+                                           : find_cache(directory.string());
+    if (reader && excluded(directory.string())) reader = {};
+    if (!reader || !seen_caches_.insert(real).second) return reader;
+    InputFile input;
+    input.path = shown_path(directory.string(), root_);
+    if (input.path.size() > 1 && input.path.ends_with('/')) input.path.pop_back();
+    input.open_path = directory.string();
+    found_.inputs.push_back({std::move(input), nullptr, reader});
+    return reader;
+  }
+
+  // Caches that the configuration names stand where git ignores them, and are wanted all the same.
+  void add_described(const fs::path& base) {
+    for (const auto& [real, description] : described_) {
+      if (!inside(real, base)) continue;
+      std::error_code error;
+      if (fs::is_directory(real, error)) {
+        cache_at(description->directory);
+      } else {
+        found_.remarks.push_back("`cache`: no directory " + quote(description->directory));
+      }
+    }
+  }
+
+  // Whether an entry of a cache at or below `directory` holds this file.
+  bool in_cache(fs::path folder, const fs::path& relative) {
+    for (const fs::path& part : relative) {
+      const CacheReader& cache = cache_at(folder);
+      if (cache && is_cache_entry(cache, folder.string(), part.string())) return true;
+      folder /= part;
+    }
+    return false;
   }
 
   static ProcessResult git(const std::string& directory, const std::vector<std::string>& words) {
@@ -134,13 +183,14 @@ class Discovery {
     const fs::path base = fs::weakly_canonical(directory);
     for (std::size_t at = 0; at < list.output.size();) {
       const std::size_t end = std::min(list.output.find('\0', at), list.output.size());
-      const fs::path path = fs::path(directory) / list.output.substr(at, end - at);
+      const fs::path relative = list.output.substr(at, end - at);
+      const fs::path path = directory / relative;
       at = end + 1;
       std::error_code error;
       // A submodule or a repository inside the repository: it has rules of its own.
       if (fs::is_directory(fs::symlink_status(path, error))) {
         add_directory(path.string(), false);
-      } else {
+      } else if (!in_cache(directory, relative)) {
         add_walked(path, base);
       }
     }
@@ -150,11 +200,13 @@ class Discovery {
   static std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
   void walk(const fs::path& directory, const fs::path& base) {
+    const CacheReader cache = cache_at(directory);
     std::error_code error;
     fs::directory_iterator it(directory, error);
     for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
       const fs::path path = it->path();
       if (path.filename() == ".git") continue;
+      if (cache && is_cache_entry(cache, directory.string(), path.filename().string())) continue;
       std::error_code ignored;
       if (fs::is_directory(it->symlink_status(ignored))) {
         walk(path, base);
@@ -263,6 +315,12 @@ class Discovery {
   std::vector<bool> exclude_used_;
   Discovered found_;
   std::set<std::string> seen_;
+  // Of each directory that was looked at, by the path that led there.
+  std::map<std::string, CacheReader> caches_;
+  // Real paths of those that are inputs.
+  std::set<std::string> seen_caches_;
+  // Those of the configuration, by real path.
+  std::map<std::string, const CacheDescription*> described_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analyzers/analyzers.h"
+#include "analyzers/caches.h"
 #include "cli/options.h"
 #include "cli/settings.h"
 #include "opseal/facts.h"
@@ -13,7 +14,9 @@ namespace opseal {
 struct Discovered {
   struct Input {
     InputFile file;
+    // One of the two is set: a file's reader, or a directory's.
     const Analyzer* analyzer = nullptr;
+    CacheReader cache{};
   };
   // Sorted by path, each once.
   std::vector<Input> inputs;
@@ -27,10 +30,11 @@ struct Discovered {
   std::vector<std::string> remarks;
 };
 
-// Walks the given paths and tells each file's kind by its content. Files that git ignores are left
-// out (git's own rules, asked of git itself) unless `no_ignore`, or where a file or directory that
-// git ignores is itself given; a symbolic link below a given
-// directory is followed only to a file inside that directory.
+// Walks the given paths and tells each file's kind by its content. A directory whose content shows
+// that it is a cache, or which `[[cache]]` describes, is an input as a whole; the readers point
+// into `settings`. Files that git ignores are left out (git's own rules, asked of git itself)
+// unless `no_ignore`, or where a file or directory that git ignores is itself given; a symbolic
+// link below a given directory is followed only to a file inside that directory.
 Discovered discover(const Options& options, const Settings& settings);
 
 // A path as reports name it: relative to `root` with `/`, or absolute outside it.

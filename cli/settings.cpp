@@ -1,11 +1,14 @@
 #include "cli/settings.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "cli/discover.h"
 #include "opseal/text.h"
 #include "rules/rules.h"
+
+namespace fs = std::filesystem;
 
 namespace opseal {
 namespace {
@@ -66,6 +69,15 @@ Exclusion exclusion(std::string pattern, const std::string& base) {
   return {std::move(pattern), base};
 }
 
+// `~` stands for the home directory, as in a shell.
+std::string cache_directory(const std::string& written, const std::string& base) {
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && (written == "~" || written.starts_with("~/"))) {
+    return home + written.substr(1);
+  }
+  return (fs::path(base) / written).lexically_normal().string();
+}
+
 void apply_config(const Config& config, Settings& settings) {
   if (!config.profile.empty()) settings.profile = parse_profile(config.profile);
   if (!config.fail_on.empty()) set_fail_on(settings, config.fail_on);
@@ -78,6 +90,11 @@ void apply_config(const Config& config, Settings& settings) {
     settings.severities.emplace_back(rule.value, parse_severity(severity));
   }
   settings.silences = config.silence;
+  for (CacheDescription cache : config.caches) {
+    cache.base = config.directory;
+    cache.directory = cache_directory(cache.directory, config.directory);
+    settings.caches.push_back(std::move(cache));
+  }
   settings.stated = {config.file, state(config.platforms), state(config.architectures), {}};
   for (const std::vector<ConfigText>& names : config.joins)
     settings.stated.joins.push_back(state(names));

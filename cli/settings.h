@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzers/cache_description.h"
 #include "analyzers/join.h"
 #include "cli/config.h"
 #include "cli/options.h"
@@ -38,6 +39,7 @@ struct Settings {
   std::vector<std::pair<std::string, Severity>> severities;
   std::vector<Silence> silences;
   std::vector<Exclusion> exclude;
+  std::vector<CacheDescription> caches;
   Severity fail_on = Severity::error;
   bool never_fail = false;
   bool strict = false;

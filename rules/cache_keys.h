@@ -23,6 +23,12 @@ inline std::string cache_subject(const Fact& cache) {
   return "cache " + std::string(cache[Key::name].text());
 }
 
+// "cache kernels: mv_0b31f62c9d5e4a70".
+inline std::string entry_subject(const Fact& cache, const Fact& entry) {
+  const std::string_view directory = entry[Key::directory].text(entry[Key::name].text());
+  return cache_subject(cache) + ": " + std::string(directory);
+}
+
 // " (key made at `pkg/cache.py:57`)", or empty.
 inline std::string key_site(const Fact& cache) {
   const std::string place = place_text(cache[Key::location]);

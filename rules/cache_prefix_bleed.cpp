@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "opseal/rule.h"
@@ -48,29 +49,50 @@ std::vector<std::pair<NamedEntry, NamedEntry>> find_bleeds(const Fact& entries) 
   return bleeds;
 }
 
+void judge(const Fact& cache, const Fact& entries, Sink& sink) {
+  const auto bleeds = find_bleeds(entries);
+  if (bleeds.empty()) return;
+  const auto& [shorter, longer] = bleeds.front();
+  std::string message = "the prefix " + quote(shorter.name) + " also finds " + quote(longer.name);
+  if (bleeds.size() > 1) {
+    message += ", and " + plural(bleeds.size() - 1, "more pair") + " like it";
+  }
+  Finding& finding =
+      sink.add(cache_subject(cache), std::move(message),
+               evidence(cache[Key::match], "way of matching stated here" + key_site(cache)));
+  finding.related.push_back(evidence(shorter.fact, "entry that is meant"));
+  finding.related.push_back(evidence(longer.fact, "entry that is found too"));
+}
+
+// The directories that were read, under the name of their cache. How such a cache matches only its
+// code can tell, so another input may state it under the same name.
+std::multimap<std::string_view, Fact> read_directories(const Facts& facts) {
+  std::multimap<std::string_view, Fact> directories;
+  for_each_cache(facts, [&directories](const Fact&, const Fact& cache) {
+    const Fact entries = cache[Key::entries];
+    if (!entries.is_list() || cache[Key::match].said() || !cache[Key::name].is_text()) return;
+    directories.emplace(cache[Key::name].text(), entries);
+  });
+  return directories;
+}
+
 void check(const Facts& facts, Sink& sink) {
-  for_each_cache(facts, [&sink](const Fact&, const Fact& cache) {
+  std::multimap<std::string_view, Fact> directories = read_directories(facts);
+  for_each_cache(facts, [&](const Fact&, const Fact& cache) {
     const Fact match = cache[Key::match];
     if (!match.is_text()) return;
     sink.inspected();
     if (!match.is("prefix")) return;
-    const Fact entries = cache[Key::entries];
-    if (!entries.is_list()) {
+    const auto [first, end] = directories.equal_range(cache[Key::name].text());
+    if (cache[Key::entries].is_list()) {
+      judge(cache, cache[Key::entries], sink);
+    } else if (first == end) {
       sink.add(cache_subject(cache), "entries are found by a prefix of their name",
                evidence(match, "way of matching stated here" + key_site(cache)));
-      return;
     }
-    const auto bleeds = find_bleeds(entries);
-    if (bleeds.empty()) return;
-    const auto& [shorter, longer] = bleeds.front();
-    std::string message = "the prefix " + quote(shorter.name) + " also finds " + quote(longer.name);
-    if (bleeds.size() > 1) {
-      message += ", and " + plural(bleeds.size() - 1, "more pair") + " like it";
-    }
-    Finding& finding = sink.add(cache_subject(cache), std::move(message),
-                                evidence(match, "way of matching stated here" + key_site(cache)));
-    finding.related.push_back(evidence(shorter.fact, "entry that is meant"));
-    finding.related.push_back(evidence(longer.fact, "entry that is found too"));
+    for (auto at = first; at != end; ++at) judge(cache, at->second, sink);
+    // Once told is enough, however many state the same cache.
+    directories.erase(first, end);
   });
 }
 

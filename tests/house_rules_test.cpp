@@ -113,7 +113,8 @@ TEST_CASE("a report depends neither on the order of the paths nor on the number 
   for (const fs::directory_entry& entry : fs::directory_iterator("fixtures/_whole")) {
     if (entry.path().extension() == ".json") paths.push_back(entry.path().string());
   }
-  for (const char* rule : {"jvp-arity", "dtype-gap", "target-duplicate", "name-duplicate"}) {
+  for (const char* rule :
+       {"jvp-arity", "dtype-gap", "target-duplicate", "name-duplicate", "cache-entry-broken"}) {
     paths.push_back("fixtures/" + std::string(rule));
   }
   for (const char* name : {"cut", "equal_keys", "not_a_number"}) {

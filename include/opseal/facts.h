@@ -114,6 +114,13 @@ struct Document {
   std::uint32_t end = 0;
 };
 
+// From this node on, and up to the next such mark or the end of the document, places are in that
+// file and not in the document's own: a cache directory is one document that many files speak for.
+struct OtherFile {
+  std::uint32_t node = 0;
+  std::uint32_t file = 0;
+};
+
 class Fact;
 class FactRange;
 class EntryRange;
@@ -129,6 +136,8 @@ class Facts {
   std::vector<double> reals;
   // Of the nodes longer than `Node::max_length`, by node: few, since each takes so many bytes.
   std::vector<LongLength> long_lengths;
+  // By node.
+  std::vector<OtherFile> other_files;
   // Keys that occur anywhere, so that a rule about keys nobody said costs nothing.
   std::bitset<static_cast<std::size_t>(Key::key_count)> said;
 

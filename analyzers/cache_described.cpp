@@ -1,0 +1,60 @@
+#include <filesystem>
+
+#include "analyzers/cache_layout.h"
+
+namespace fs = std::filesystem;
+
+namespace opseal {
+
+void read_described(const CacheDescription& description, const FolderItem& item,
+                    CacheEntry& entry) {
+  const EntryNames names =
+      match_entry(description.entry, description.digits, entry.directory).value();
+  entry.name.text = names.name;
+  entry.key.text = names.key;
+  const std::string path = description.directory + '/' + entry.directory;
+  entry.recomputed_key.text = recompute_key(description, names, path, entry.problem);
+  if (item.kind == FolderItem::Kind::file) {
+    if (!has_library_ending(entry.directory)) return;
+    entry.library.text = entry.directory;
+    check_library(description.directory, item, entry);
+    return;
+  }
+  if (description.library.empty()) return;
+  const std::string wanted = fill_in(description.library, names, path);
+  const std::vector<FolderItem> items = list_folder(path, most_entry_items, entry.problem);
+  bool settled = item.settled && entry.problem.empty();
+  for (const FolderItem& one : items) settled = settled && one.settled;
+  if (const FolderItem* library = find_item(items, wanted)) {
+    entry.library.text = wanted;
+    check_library(path, *library, entry);
+  } else if (settled) {
+    entry.checked = true;
+    entry.missing.push_back({wanted});
+  }
+}
+
+bool read_entry_text(const std::string& path, std::string& bytes) {
+  std::error_code error;
+  return !fs::is_symlink(fs::symlink_status(path, error)) &&
+         read_small_file(path, most_entry_text, bytes);
+}
+
+void check_library(const std::string& path, const FolderItem& item, CacheEntry& entry) {
+  entry.library_there = true;
+  // What a link leads to is not the cache's.
+  if (item.kind != FolderItem::Kind::file) return;
+  const LibraryState state = library_state(path + '/' + item.name);
+  if (state == LibraryState::unknown) return;
+  entry.checked = true;
+  if (state != LibraryState::whole) entry.damaged.push_back(entry.library);
+}
+
+bool has_library_ending(std::string_view name) {
+  for (const std::string_view ending : {".so", ".dylib", ".dll", ".pyd"}) {
+    if (name.size() > ending.size() && name.ends_with(ending)) return true;
+  }
+  return false;
+}
+
+}  // namespace opseal
