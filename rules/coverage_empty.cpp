@@ -82,6 +82,8 @@ void check(const Facts& facts, Sink& sink) {
     const Fact records = manifest[Key::dispatch];
     if (records.size() == 0) continue;
     const OperatorNames operators(manifest);
+    // Counting a list walks it.
+    const bool has_operators = manifest[Key::operators].size() > 0;
     for (const Fact dispatch : records.items()) {
       if (!dispatch.is_object()) continue;
       sink.inspected();
@@ -104,8 +106,7 @@ void check(const Facts& facts, Sink& sink) {
                  evidence(op, "stated here"));
         continue;
       }
-      if (!op.is_text() || manifest[Key::operators].size() == 0 || operators.has(op.text()))
-        continue;
+      if (!op.is_text() || !has_operators || operators.has(op.text())) continue;
       if (++suggestions > most_suggestions) continue;
       const std::string_view meant = operators.meant(op.text());
       if (meant.empty()) continue;

@@ -119,10 +119,8 @@ class DispatchKernels {
   }
 
   bool reaches(const Fact& backend, const Fact& kernel) {
-    return !backend.is_text() || kernel[Key::backend].name() == backend.name() ||
-           lower(kernel[Key::backend].text().substr(0, 64)) ==
-               lower(backend.text().substr(0, 64)) ||
-           names_.reaches(backend, kernel[Key::platform]);
+    return !backend.is_text() || names_.reaches(backend, kernel[Key::platform]) ||
+           (kernel[Key::backend].is_text() && names_.same(backend, kernel[Key::backend]));
   }
 
   Taken collect(const Bearer& bearer, const Fact& backend) {

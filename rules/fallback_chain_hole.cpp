@@ -28,7 +28,7 @@ class OperatorCheck {
     Fact last;
     for (const Fact next : chain.items()) last = next;
     // Takes whatever arrives.
-    if (manifest_[Key::backend_fallbacks].size() > most_records) return;
+    if (too_many_fallbacks_) return;
     for (const Fact platform : manifest_[Key::backend_fallbacks].items()) {
       if (names_.reaches(last, platform)) return;
     }
@@ -160,6 +160,8 @@ class OperatorCheck {
   }
 
   Fact manifest_;
+  // Counting a list walks it.
+  const bool too_many_fallbacks_ = manifest_[Key::backend_fallbacks].size() > most_records;
   const Records& records_;
   PlatformNames names_;
   Sink& sink_;

@@ -19,7 +19,7 @@ class ManifestCheck {
       : manifest_(manifest), sink_(sink), names_(manifest), registered_(manifest) {}
 
   void judge(const Fact& lookup) {
-    if (!lookup[Key::operator_].is_text()) return;
+    if (!lookup[Key::operator_].is_text() || steps_ > most_steps) return;
     const Bearers& bearers = registered_.of(lookup);
     if (bearers.empty()) {
       report_unknown(lookup);
@@ -49,9 +49,8 @@ class ManifestCheck {
 
  private:
   void report_unknown(const Fact& lookup) {
-    const Fact operators = manifest_[Key::operators];
     // A manifest of tables alone says nothing about other names.
-    if (!registered_.complete() || (operators.size() == 0 && manifest_[Key::targets].size() == 0)) {
+    if (!registered_.complete() || (!has_operators_ && !has_targets_)) {
       return;
     }
     sink_.inspected();
@@ -63,7 +62,7 @@ class ManifestCheck {
     }
     Finding& finding = sink_.add(std::string(lookup[Key::operator_].text()), std::move(message),
                                  evidence(lookup[Key::operator_], "looked up here"));
-    const Fact list = operators.size() > 0 ? operators : manifest_[Key::targets];
+    const Fact list = manifest_[has_operators_ ? Key::operators : Key::targets];
     finding.related.push_back(evidence(list, "registrations listed here"));
   }
 
@@ -83,6 +82,7 @@ class ManifestCheck {
     Answer answer = Answer::no;
     for (const Fact op : bearers.operators) {
       const Fact kernels = op[Key::kernels];
+      steps_ += kernels.size();
       if (!all_read(kernels) || op[Key::function_body].truth() || op[Key::fallback].size() > 0) {
         answer = Answer::unknown;
         continue;
@@ -148,6 +148,9 @@ class ManifestCheck {
   }
 
   Fact manifest_;
+  // Counting a list walks it.
+  const bool has_operators_ = manifest_[Key::operators].size() > 0;
+  const bool has_targets_ = manifest_[Key::targets].size() > 0;
   Sink& sink_;
   PlatformNames names_;
   LookedUp registered_;
