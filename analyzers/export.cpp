@@ -106,6 +106,7 @@ ChildRequest child_request(const Exporter& exporter, const ExportRequest& reques
   for (const std::string& module : request.modules) {
     child.arguments.push_back("--import=" + module);
   }
+  child.environment = request.environment;
   child.input = framed_scripts();
   child.time_limit_seconds = request.time_limit_seconds;
   child.answer_limit = most_answer_bytes;

@@ -27,6 +27,8 @@ struct ExportRequest {
   // May the exporter also call the operators on their own benchmark data? Without it a package is
   // imported, and of braintrace the functions that lay out trainable inputs are called.
   bool trace = false;
+  // `NAME=value`, added to the child's environment.
+  std::vector<std::string> environment{};
   // Then the child and its children are killed.
   double time_limit_seconds = 300;
   // What the manifest's `producer.version` says.
