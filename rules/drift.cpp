@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <tuple>
 
 #include "rules/kernel_key.h"
@@ -98,6 +99,37 @@ std::vector<Thing> names_alone(const Run& from, const Run& other) {
   return alone;
 }
 
+bool is_hex(char byte) { return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'f'); }
+
+// A name without what a counter, an address or a digest puts into it.
+std::string stem_of(std::string_view name) {
+  constexpr std::size_t shortest_digest = 6;
+  std::string stem;
+  for (std::size_t at = 0; at < name.size();) {
+    std::size_t end = at;
+    while (end < name.size() && is_hex(name[end])) ++end;
+    const bool alone = at == 0 || name[at - 1] == '_' || name[at - 1] == '.';
+    if (alone && end - at >= shortest_digest) {
+      stem += '#';
+      at = end;
+    } else if (name[at] >= '0' && name[at] <= '9') {
+      if (!stem.ends_with('#')) stem += '#';
+      ++at;
+    } else {
+      stem += name[at++];
+    }
+  }
+  return stem;
+}
+
+// One line or function may serve many, of which either dump happens to have one.
+bool may_be_one(const Thing& before, const Thing& after) {
+  const auto stem = [](const Thing& thing) {
+    return stem_of(thing.registered.item[Key::name].text());
+  };
+  return before.by_content || stem(before) == stem(after);
+}
+
 void compare_runs(const Run& left, const Run& right, Drifts& drifts) {
   const bool once = left.second - left.first == 1 && right.second - right.first == 1;
   if (!left.first->by_content && !once) return;
@@ -106,6 +138,7 @@ void compare_runs(const Run& left, const Run& right, Drifts& drifts) {
   const std::vector<Thing> after = names_alone(right, left);
   // A name that only went or only came is no drift.
   for (std::size_t at = 0; at < std::min(before.size(), after.size()); ++at) {
+    if (!may_be_one(before[at], after[at])) continue;
     drifts.found.push_back(
         {before[at].registered, after[at].registered, before[at].reason, before[at].is_target});
   }

@@ -29,7 +29,8 @@ using Comparable = bool (*)(const Fact& before, const Fact& after);
 // by its content id, where `by_content`, or else by its function or symbol with all that goes with
 // it, or else by the place where it is registered; an operator by that place. Of those told by
 // function, symbol or place only what is there once in each dump is compared: one function may
-// stand behind many names.
+// stand behind many names. And only names that differ in numbers or digests: each dump may have met
+// another one of the many.
 Drifts find_drifts(const Facts& facts, Comparable comparable, bool by_content);
 
 // "target" or "operator".

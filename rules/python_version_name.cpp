@@ -36,7 +36,7 @@ extern constinit const Rule python_version_name{
         "stored "
         "programs fail to load, and every kernel is built again.",
     .example =
-        R"({"before": {"opseal_manifest": 1, "producer": {"packages": {"p": "1"}, "python": "3.11.7"}, "targets": [{"name": "call_ab", "symbol": "f"}]}, "after": {"opseal_manifest": 1, "producer": {"packages": {"p": "1"}, "python": "3.12.1"}, "targets": [{"name": "call_cd", "symbol": "f"}]}})",
+        R"({"before": {"opseal_manifest": 1, "producer": {"packages": {"p": "1"}, "python": "3.11.7"}, "targets": [{"name": "call_1f", "symbol": "f"}]}, "after": {"opseal_manifest": 1, "producer": {"packages": {"p": "1"}, "python": "3.12.1"}, "targets": [{"name": "call_2f", "symbol": "f"}]}})",
     .fix = "make the name from the source text or from the signature, not from bytecode",
     .severity = Severity::warning,
     .profile = Profile::strict,
