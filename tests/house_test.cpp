@@ -236,6 +236,7 @@ TEST_CASE("the top folder holds what it is meant to hold") {
                          "analyzers",
                          "bench",
                          "cli",
+                         "compare",
                          "dev",
                          "docs",
                          "fixtures",
