@@ -384,8 +384,8 @@ TEST_CASE("names that are counted differ with the order of imports") {
   const auto differences = differences_of_two_exports();
   if (!differences) return;
   INFO(*differences);
-  CHECK(differences->find("target is named `call_1`") != std::string::npos);
-  CHECK(differences->find("[name-drift]") != std::string::npos);
+  // Packages that nobody installed have no version, so `name-drift` stays silent here.
+  CHECK(differences->find("`call_0` differs at `/location/file`") != std::string::npos);
 }
 
 TEST_CASE("names that are made from content are the same in any order") {
