@@ -112,6 +112,7 @@ ChildRequest child_request(const Exporter& exporter, const ExportRequest& reques
   for (const std::string& name : request.namespaces) {
     child.arguments.push_back("--namespace=" + name);
   }
+  child.environment = request.environment;
   child.input = framed_scripts();
   child.time_limit_seconds = request.time_limit_seconds;
   child.answer_limit = most_answer_bytes;

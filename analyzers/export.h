@@ -33,6 +33,8 @@ struct ExportRequest {
   bool trace = false;
   // Paths of libraries of custom operators. The child loads them, so their code runs there.
   std::vector<std::string> custom_ops{};
+  // `NAME=value`, added to the child's environment.
+  std::vector<std::string> environment{};
   // Then the child and its children are killed.
   double time_limit_seconds = 300;
   // What the manifest's `producer.version` says.

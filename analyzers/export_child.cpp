@@ -111,8 +111,8 @@ struct ChildDescriptors {
 };
 
 // Runs between fork and exec, where only what is safe in a signal handler may be called.
-[[noreturn]] void become_program(char* const* arguments, const ChildDescriptors& descriptors,
-                                 pid_t parent) {
+[[noreturn]] void become_program(char* const* arguments, char* const* environment,
+                                 const ChildDescriptors& descriptors, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have died before the line above took effect.
@@ -125,7 +125,7 @@ struct ChildDescriptors {
       ::dup2(descriptors.output, STDOUT_FILENO) >= 0 &&
       ::dup2(descriptors.output, STDERR_FILENO) >= 0 &&
       ::dup2(descriptors.answer, child_answer_descriptor) >= 0) {
-    ::execv(arguments[0], arguments);
+    ::execve(arguments[0], arguments, environment);
   }
   const int error = errno;
   // If even this fails the parent sees a child that ended with 127 and said nothing.
@@ -137,6 +137,24 @@ std::vector<char*> argument_pointers(const ChildRequest& request) {
   std::vector<char*> pointers{const_cast<char*>(request.program.c_str())};
   for (const std::string& argument : request.arguments) {
     pointers.push_back(const_cast<char*>(argument.c_str()));
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// What this process has, with the request's own in place of those of the same names.
+std::vector<char*> environment_pointers(const ChildRequest& request) {
+  std::vector<char*> pointers;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    const std::string_view name = text.substr(0, text.find('=') + 1);
+    const bool replaced =
+        std::any_of(request.environment.begin(), request.environment.end(),
+                    [name](const std::string& own) { return own.starts_with(name); });
+    if (!replaced) pointers.push_back(*variable);
+  }
+  for (const std::string& own : request.environment) {
+    pointers.push_back(const_cast<char*>(own.c_str()));
   }
   pointers.push_back(nullptr);
   return pointers;
@@ -264,13 +282,14 @@ ChildResult run_child(const ChildRequest& request) {
   Pipe output = make_pipe();
   Pipe starting = make_pipe();
   const std::vector<char*> arguments = argument_pointers(request);
+  const std::vector<char*> environment = environment_pointers(request);
   const ChildDescriptors descriptors{input.number(), answer.write_end.number(),
                                      output.write_end.number(), starting.write_end.number()};
   const Clock::time_point start = Clock::now();
   const pid_t parent = ::getpid();
   const pid_t process = ::fork();
   if (process < 0) fail("fork");
-  if (process == 0) become_program(arguments.data(), descriptors, parent);
+  if (process == 0) become_program(arguments.data(), environment.data(), descriptors, parent);
 
   Child child(process);
   for (Pipe* pipe : {&answer, &output, &starting}) pipe->write_end.close();

@@ -9,11 +9,12 @@ namespace opseal {
 inline constexpr int child_answer_descriptor = 3;
 
 struct ChildRequest {
-  std::string program;                 // path of the executable
-  std::vector<std::string> arguments;  // without the program itself
-  std::string input;                   // all that the child finds on its standard input
-  double time_limit_seconds = 0;       // from the start; nan is 0, and over three years is cut
-  std::size_t answer_limit = 0;        // bytes
+  std::string program;                     // path of the executable
+  std::vector<std::string> arguments;      // without the program itself
+  std::vector<std::string> environment{};  // `NAME=value`, over what this process has
+  std::string input;                       // all that the child finds on its standard input
+  double time_limit_seconds = 0;           // from the start; nan is 0, and over three years is cut
+  std::size_t answer_limit = 0;            // bytes
 };
 
 enum class ChildEnd {

@@ -103,7 +103,7 @@ class Collector {
       message(entry.place, "an element without `func` is not said");
       return;
     }
-    const std::optional<TorchSchema> schema = read_torch_schema(func->text);
+    const std::optional<TorchSchema> schema = split_torch_schema(func->text);
     if (!schema) {
       message(func->place, "the schema " + quote(func->text) + " cannot be read");
       return;

@@ -107,7 +107,7 @@ std::string torch_operator_name(std::string_view name) {
   return (name.find("::") == name.npos ? "aten::" : "") + std::string(name);
 }
 
-std::optional<TorchSchema> read_torch_schema(std::string_view text) {
+std::optional<TorchSchema> split_torch_schema(std::string_view text) {
   const std::size_t open = text.find('(');
   if (open == text.npos || trimmed(text.substr(0, open)).empty()) return std::nullopt;
   const std::string_view list = text.substr(open);

@@ -26,7 +26,7 @@ struct TorchSchema {
 };
 
 // Nothing where the text is no such schema.
-std::optional<TorchSchema> read_torch_schema(std::string_view text);
+std::optional<TorchSchema> split_torch_schema(std::string_view text);
 
 // `aten::add.out` for `add.out`; what has a namespace stays as it is.
 std::string torch_operator_name(std::string_view name);

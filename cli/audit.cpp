@@ -101,8 +101,18 @@ void add_remarks(Audit& audit) {
   }
 }
 
+bool fails_by_impact(const Audit& audit) {
+  const Impact least = audit.settings.fail_on_impact;
+  return std::any_of(audit.changes.list.begin(), audit.changes.list.end(),
+                     [least](const Change& change) { return change.impact >= least; }) ||
+         std::any_of(audit.findings.begin(), audit.findings.end(), [least](const Finding& finding) {
+           return finding.silenced_by.empty() && impact_of(finding.severity) >= least;
+         });
+}
+
 bool fails(const Audit& audit) {
   if (audit.settings.never_fail) return false;
+  if (audit.settings.compares) return fails_by_impact(audit);
   return std::any_of(
       audit.findings.begin(), audit.findings.end(), [&audit](const Finding& finding) {
         return finding.silenced_by.empty() && finding.severity >= audit.settings.fail_on;
@@ -117,8 +127,10 @@ void conclude(Audit& audit, bool allow_empty) {
       audit.settings.strict && std::any_of(audit.runs.begin(), audit.runs.end(),
                                            [](const RuleRun& run) { return run.skipped; });
   // Inputs without anything that a rule looks at are as good as none.
-  const bool ran = std::any_of(audit.runs.begin(), audit.runs.end(),
-                               [](const RuleRun& run) { return !run.skipped; });
+  const bool ran = audit.settings.compares
+                       ? has_two_dumps(audit.facts)
+                       : std::any_of(audit.runs.begin(), audit.runs.end(),
+                                     [](const RuleRun& run) { return !run.skipped; });
   audit.complete = !unread && !unheard;
   if (fails(audit)) {
     audit.exit_code = exit_code::findings;
@@ -129,30 +141,17 @@ void conclude(Audit& audit, bool allow_empty) {
   }
 }
 
-}  // namespace
-
-Audit read_inputs(const Options& options) {
-  Audit audit;
-  audit.arguments = options.arguments;
-  audit.settings = make_settings(options);
+void read_paths(const Options& options, Audit& audit) {
   Discovered found = discover(options, audit.settings);
-  audit.inputs = found.inputs.size();
-  audit.other_files = found.other_files;
-  audit.excluded_files = found.excluded_files;
+  audit.inputs += found.inputs.size();
+  audit.other_files += found.other_files;
+  audit.excluded_files += found.excluded_files;
   for (std::string& remark : found.remarks) audit.settings.remarks.push_back(std::move(remark));
   read_files(found, thread_count(options), audit.facts);
   add_problems(found, audit.facts);
-  audit.operators = count_operators(audit.facts);
-  return audit;
 }
 
-Audit run_audit(const Options& options) {
-  Audit audit = read_inputs(options);
-  const std::vector<const Rule*> rules = choose_rules(audit.settings);
-  state_artifacts(audit.facts);
-  state_settings(audit.settings.stated, audit.facts);
-  state_settings(audit.settings.also_stated, audit.facts);
-  remark_lost_joins(audit.facts);
+void judge(const Options& options, const std::vector<const Rule*>& rules, Audit& audit) {
   // From here on facts are const.
   audit.runs = run_rules(rules, audit.facts, thread_count(options), audit.findings);
   sort_findings(audit);
@@ -162,6 +161,56 @@ Audit run_audit(const Options& options) {
   count(audit);
   add_remarks(audit);
   conclude(audit, options.allow_empty);
+}
+
+}  // namespace
+
+Impact impact_of(Severity severity) {
+  if (severity == Severity::error) return Impact::breaking;
+  return severity == Severity::warning ? Impact::numerics : Impact::additive;
+}
+
+Audit read_inputs(const Options& options) {
+  Audit audit;
+  audit.arguments = options.arguments;
+  audit.settings = make_settings(options);
+  read_paths(options, audit);
+  audit.operators = count_operators(audit.facts);
+  return audit;
+}
+
+Audit run_diff(const Options& options) {
+  Audit audit;
+  audit.arguments = options.arguments;
+  audit.settings = make_settings(options);
+  Options one = options;
+  std::size_t read = 0;
+  for (std::size_t side = 0; side < options.paths.size(); ++side) {
+    one.paths = {options.paths[side]};
+    read_paths(one, audit);
+    for (; read < audit.facts.documents.size(); ++read) {
+      audit.facts.documents[read].side = side == 0 ? Side::before : Side::after;
+    }
+  }
+  compare_dumps(options, audit);
+  return audit;
+}
+
+void compare_dumps(const Options& options, Audit& audit) {
+  const std::vector<const Rule*> rules = choose_rules(audit.settings);
+  audit.operators = count_operators(audit.facts);
+  if (has_two_dumps(audit.facts)) audit.changes = find_changes(audit.facts);
+  judge(options, rules, audit);
+}
+
+Audit run_audit(const Options& options) {
+  Audit audit = read_inputs(options);
+  const std::vector<const Rule*> rules = choose_rules(audit.settings);
+  state_artifacts(audit.facts);
+  state_settings(audit.settings.stated, audit.facts);
+  state_settings(audit.settings.also_stated, audit.facts);
+  remark_lost_joins(audit.facts);
+  judge(options, rules, audit);
   return audit;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/options.h"
 #include "cli/settings.h"
+#include "compare/changes.h"
 #include "opseal/facts.h"
 #include "opseal/finding.h"
 #include "opseal/rule.h"
@@ -25,6 +26,8 @@ struct Audit {
   Facts facts;
   // Sorted by file, place, rule; silenced ones included.
   std::vector<Finding> findings;
+  // Where two dumps were compared.
+  Changes changes;
   // In the order of the table; only rules that were chosen.
   std::vector<RuleRun> runs;
 
@@ -54,6 +57,15 @@ inline constexpr int defect = 70;
 
 // The pipeline, in order. Throws UsageError for what the user has to mend before anything can run.
 Audit run_audit(const Options& options);
+
+// The same for `diff`: two dumps are read, compared, and judged by the rules that compare.
+Audit run_diff(const Options& options);
+
+// Compares the two dumps that the facts hold already.
+void compare_dumps(const Options& options, Audit& audit);
+
+// What a finding of a rule that compares weighs among changes.
+Impact impact_of(Severity severity);
 
 // Steps 1 to 4 only: for `dump`.
 Audit read_inputs(const Options& options);

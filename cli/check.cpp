@@ -1,4 +1,4 @@
-// `opseal check`: the audit, and its reports.
+// `opseal check` and `opseal diff`: the audit, and its reports.
 
 #include <unistd.h>
 
@@ -69,6 +69,12 @@ void write_reports(const Options& options, const Audit& audit) {
 
 int check(const Options& options) {
   const Audit audit = run_audit(options);
+  write_reports(options, audit);
+  return audit.exit_code;
+}
+
+int diff(const Options& options) {
+  const Audit audit = run_diff(options);
   write_reports(options, audit);
   return audit.exit_code;
 }

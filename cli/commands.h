@@ -10,6 +10,7 @@ namespace opseal {
 // The commands. Each writes to standard output and returns the exit code.
 
 int check(const Options& options);
+int diff(const Options& options);
 int dump(const Options& options);
 int explain(const Options& options);
 int list_rules(const Options& options);

@@ -92,6 +92,7 @@ int explain(const Options& options) {
             << wrapped(rule->rationale) << "\nExample:\n  " << rule->example << "\n\n"
             << wrapped("Fix: " + std::string(rule->fix)) << '\n'
             << wrapped("Inspects: " + std::string(rule->inspects));
+  if (rule->two_dumps) std::cout << "Compares two dumps: run by `opseal diff`\n";
   if (const std::string needs = needs_text(*rule); !needs.empty()) {
     std::cout << wrapped("Needs: " + needs + " in some input, else it is skipped");
   }

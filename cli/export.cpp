@@ -11,6 +11,7 @@
 #include "analyzers/native_functions.h"
 #include "cli/audit.h"
 #include "cli/commands.h"
+#include "cli/export_twice.h"
 #include "cli/version.h"
 #include "opseal/text.h"
 
@@ -49,6 +50,21 @@ int code_for(ExportStatus status) {
       return exit_code::incomplete;
   }
   return exit_code::defect;
+}
+
+// Exports in a second process in which whatever might matter and shouldn't is otherwise, and
+// compares.
+int export_again(const Exporter& exporter, ExportRequest request, const std::string& first) {
+  request.environment = {"PYTHONHASHSEED=2"};
+  std::reverse(request.modules.begin(), request.modules.end());
+  const ExportOutcome outcome = run_exporter(exporter, request);
+  if (outcome.status != ExportStatus::ok) {
+    std::cerr << "opseal: second export: " << outcome.message << '\n';
+    return code_for(outcome.status);
+  }
+  const std::string differences = export_differences(first, outcome.manifest);
+  std::cerr << differences;
+  return differences.empty() ? exit_code::clean : exit_code::findings;
 }
 
 void write_manifest(const std::string& manifest, const std::string& path) {
@@ -93,7 +109,11 @@ int export_files(const Options& options) {
 }  // namespace
 
 int export_registry(const Options& options) {
-  if (options.name == file_exporter) return export_files(options);
+  if (options.name == file_exporter) {
+    if (options.twice)
+      throw UsageError("`--twice` for " + quote(file_exporter) + ", which runs nothing");
+    return export_files(options);
+  }
   if (!options.paths.empty()) {
     throw UsageError("files for " + quote(options.name) + ", expected none: only " +
                      quote(file_exporter) + " reads files");
@@ -113,12 +133,16 @@ int export_registry(const Options& options) {
   if (!exporter.namespaces && !request.namespaces.empty()) {
     throw UsageError("`--namespace` for " + quote(exporter.name) + ", expected `torch`");
   }
+  // What depends on the order of a set of texts is then the same in every export, or shows itself.
+  if (options.twice) request.environment = {"PYTHONHASHSEED=1"};
   const ExportOutcome outcome = run_exporter(exporter, request);
   if (outcome.status == ExportStatus::ok) {
     write_manifest(outcome.manifest, options.output);
   } else {
     std::cerr << "opseal: " << outcome.message << '\n';
   }
+  if (outcome.status == ExportStatus::ok && options.twice)
+    return export_again(exporter, request, outcome.manifest);
   return code_for(outcome.status);
 }
 

@@ -13,6 +13,8 @@ int run(const Options& options) {
   switch (options.command) {
     case Command::check:
       return check(options);
+    case Command::diff:
+      return diff(options);
     case Command::dump:
       return dump(options);
     case Command::explain:

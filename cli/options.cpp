@@ -34,10 +34,15 @@ std::string check_seconds(const std::string& text) {
   return usable ? std::string() : quote(text) + ", expected a finite number above 0";
 }
 
-void add_input_options(CLI::App& app, Options& options) {
-  app.add_option("paths", options.paths,
-                 "files and directories; `-` is standard input; none: the current directory")
-      ->type_name("PATH");
+// Findings alone would leave out what a comparison is for.
+std::string check_diff_report(const std::string& text) {
+  const std::string format = parse_report(text).format;
+  if (format == "jsonl" || format == "sarif")
+    return quote(format) + ", expected `text` or `json`: the others have no place for changes";
+  return check_report(text);
+}
+
+void add_reading_options(CLI::App& app, Options& options) {
   app.add_flag("--no-ignore", options.no_ignore, "read files that git ignores too");
   app.add_option("--exclude", options.exclude, "leave out paths that match a glob")
       ->type_name("GLOB")
@@ -50,6 +55,29 @@ void add_input_options(CLI::App& app, Options& options) {
       ->check(CLI::Range(0u, 256u));
 }
 
+void add_input_options(CLI::App& app, Options& options) {
+  app.add_option("paths", options.paths,
+                 "files and directories; `-` is standard input; none: the current directory")
+      ->type_name("PATH");
+  add_reading_options(app, options);
+}
+
+void add_rule_options(CLI::App& app, Options& options) {
+  app.add_option("--select", options.select,
+                 "run only rules that match an id or a glob; repeatable")
+      ->type_name("RULE")
+      ->allow_extra_args(false);
+  app.add_option("--ignore", options.ignore,
+                 "leave out rules that match an id or a glob; repeatable")
+      ->type_name("RULE")
+      ->allow_extra_args(false);
+  app.add_option("--profile", options.profile,
+                 "default, strict (every error and warning) or audit (notes too)")
+      ->check(CLI::IsMember({"default", "strict", "audit"}));
+  app.add_option("--color", options.color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+}
+
 void add_check(CLI::App& app, Options& options, std::vector<std::string>& reports) {
   CLI::App* check =
       app.add_subcommand("check", "audit registrations and report what is wrong with them");
@@ -58,20 +86,7 @@ void add_check(CLI::App& app, Options& options, std::vector<std::string>& report
       ->type_name("FORMAT[=PATH]")
       ->check(CLI::Validator(check_report, ""))
       ->allow_extra_args(false);
-  check
-      ->add_option("--select", options.select,
-                   "run only rules that match an id or a glob; repeatable")
-      ->type_name("RULE")
-      ->allow_extra_args(false);
-  check
-      ->add_option("--ignore", options.ignore,
-                   "leave out rules that match an id or a glob; repeatable")
-      ->type_name("RULE")
-      ->allow_extra_args(false);
-  check
-      ->add_option("--profile", options.profile,
-                   "default, strict (every error and warning) or audit (notes too)")
-      ->check(CLI::IsMember({"default", "strict", "audit"}));
+  add_rule_options(*check, options);
   check
       ->add_option("--fail-on", options.fail_on,
                    "lowest severity that makes the exit code 1 (default: error)")
@@ -89,9 +104,28 @@ void add_check(CLI::App& app, Options& options, std::vector<std::string>& report
                    "GPU architectures of the fleet, such as sm_80,sm_90a")
       ->allow_extra_args(false)
       ->delimiter(',');
-  check->add_option("--color", options.color, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
   check->callback([&options] { options.command = Command::check; });
+}
+
+void add_diff(CLI::App& app, Options& options, std::vector<std::string>& reports) {
+  CLI::App* diff =
+      app.add_subcommand("diff", "compare two dumps, and say what each change means for users");
+  diff->add_option("dumps", options.paths,
+                   "the dump before and the one after; `-` is standard input")
+      ->type_name("PATH")
+      ->required()
+      ->expected(2);
+  add_reading_options(*diff, options);
+  diff->add_option("-o,--output", reports, "report: text or json; repeatable")
+      ->type_name("FORMAT[=PATH]")
+      ->check(CLI::Validator(check_diff_report, ""))
+      ->allow_extra_args(false);
+  add_rule_options(*diff, options);
+  diff->add_option("--fail-on", options.fail_on,
+                   "weakest change that makes the exit code 1: breaking (default), numerics, speed "
+                   "or additive; each includes those before it")
+      ->check(CLI::IsMember({"breaking", "numerics", "speed", "additive", "never"}));
+  diff->callback([&options] { options.command = Command::diff; });
 }
 
 void add_dump(CLI::App& app, Options& options) {
@@ -151,6 +185,9 @@ void add_export(CLI::App& app, Options& options) {
                    "onnxruntime: library of custom operators to load; repeatable")
       ->type_name("LIB")
       ->allow_extra_args(false);
+  exporter->add_flag("--twice", options.twice,
+                     "export in two fresh processes, the second with the modules of `--import` in "
+                     "reverse, and compare: exit 1 where more than the order differs");
   exporter->add_option("--time-limit", options.time_limit, "seconds")
       ->check(CLI::Validator(check_seconds, ""));
   exporter->add_option("-o,--output", options.output, "file instead of standard output")
@@ -171,6 +208,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
   add_check(app, options, reports);
+  add_diff(app, options, reports);
   add_dump(app, options);
   add_texts(app, options);
   add_export(app, options);

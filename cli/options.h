@@ -13,7 +13,7 @@ struct ReportRequest {
   std::string path;
 };
 
-enum class Command { check, dump, explain, rules, schema, export_ };
+enum class Command { check, diff, dump, explain, rules, schema, export_ };
 
 // What the command line says, and nothing else: values that were not given are empty, so that the
 // configuration file can fill them.
@@ -22,7 +22,7 @@ struct Options {
   // As written, for the report.
   std::vector<std::string> arguments;
 
-  // check, dump
+  // check, diff, dump
   std::vector<std::string> paths;
   std::vector<ReportRequest> reports;
   std::vector<std::string> select;
@@ -31,6 +31,7 @@ struct Options {
   std::vector<std::string> architectures;
   std::vector<std::string> exclude;
   std::string profile;
+  // A severity; for diff what a change means.
   std::string fail_on;
   // A rule that was asked for and had nothing to look at makes the run incomplete.
   bool strict = false;
@@ -56,6 +57,8 @@ struct Options {
   std::vector<std::string> namespaces;
   bool trace = false;
   std::vector<std::string> custom_ops;
+  // Export in two processes and compare.
+  bool twice = false;
   double time_limit = 300;
   std::string output;
 };

@@ -3,6 +3,7 @@
 // The document is written piece by piece, one finding a line: a tree of a hundred thousand findings
 // would take more memory than the facts, and lines are what a diff compares.
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
@@ -63,6 +64,9 @@ class JsonReport {
     member("run", run());
     member("summary", summary());
     list("findings", audit_.findings, [this](const Finding& finding) { return entry(finding); });
+    if (audit_.settings.compares) {
+      list("changes", audit_.changes.list, [this](const Change& change) { return entry(change); });
+    }
     list("problems", audit_.facts.problems,
          [this](const Problem& problem) { return entry(problem); });
     list("rules", audit_.runs, [](const RuleRun& run) { return entry(run); });
@@ -91,18 +95,38 @@ class JsonReport {
 
   ordered_json run() const {
     std::vector<std::string> arguments = audit_.arguments;
-    if (!arguments.empty() && arguments.front() == "check") arguments.erase(arguments.begin());
-    return {{"command", "check"},
+    const std::string command = audit_.settings.compares ? "diff" : "check";
+    if (!arguments.empty() && arguments.front() == command) arguments.erase(arguments.begin());
+    return {{"command", command},
             {"arguments", arguments},
             {"exit_code", audit_.exit_code},
             {"complete", audit_.complete}};
   }
 
+  ordered_json change_counts() const {
+    ordered_json counts = {{"breaking", 0}, {"numerics", 0}, {"speed", 0}, {"additive", 0}};
+    Bump bump = Bump::patch;
+    for (const Change& change : audit_.changes.list) {
+      ordered_json& count = counts[opseal::to_text(change.impact)];
+      count = count.get<std::uint64_t>() + 1;
+      bump = std::max(bump, change.bump);
+    }
+    counts["bump"] =
+        audit_.changes.list.empty() ? ordered_json() : ordered_json(opseal::to_text(bump));
+    counts["unpaired"] = audit_.changes.unpaired;
+    ordered_json unsaid = ordered_json::object();
+    for (const auto& [key, number] : audit_.changes.unsaid) unsaid[std::string(key)] = number;
+    counts["unsaid"] = std::move(unsaid);
+    return counts;
+  }
+
   ordered_json summary() const {
-    return {{"inputs", audit_.inputs},       {"operators", audit_.operators},
-            {"error", audit_.counts.errors}, {"warning", audit_.counts.warnings},
-            {"note", audit_.counts.notes},   {"suppressed", audit_.suppressed},
-            {"baselined", audit_.baselined}, {"other_files", audit_.other_files}};
+    ordered_json summary = {{"inputs", audit_.inputs},       {"operators", audit_.operators},
+                            {"error", audit_.counts.errors}, {"warning", audit_.counts.warnings},
+                            {"note", audit_.counts.notes},   {"suppressed", audit_.suppressed},
+                            {"baselined", audit_.baselined}, {"other_files", audit_.other_files}};
+    if (audit_.settings.compares) summary["changes"] = change_counts();
+    return summary;
   }
 
   ordered_json place(const Location& where) {
@@ -151,6 +175,17 @@ class JsonReport {
       entry["silenced"] = {{"by", finding.silenced_by}, {"reason", finding.silenced_reason}};
     }
     return entry;
+  }
+
+  ordered_json entry(const Change& change) {
+    return {{"kind", change.kind},
+            {"impact", opseal::to_text(change.impact)},
+            {"bump", opseal::to_text(change.bump)},
+            {"subject", change.subject},
+            {"message", change.message},
+            {"meaning", change.meaning},
+            {"before", place(change.before)},
+            {"after", place(change.after)}};
   }
 
   ordered_json entry(const Problem& problem) {

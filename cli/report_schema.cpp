@@ -21,7 +21,7 @@ std::string report_schema() {
     "run": {
       "type": "object",
       "properties": {
-        "command": {"const": "check"},
+        "command": {"enum": ["check", "diff"]},
         "arguments": {"type": "array", "items": {"type": "string"}, "description": "as given, without the command"},
         "exit_code": {"enum": [0, 1, 3, 4]},
         "complete": {"type": "boolean", "description": "everything that was given could be read, and under --strict every rule had something to look at"}
@@ -39,12 +39,14 @@ std::string report_schema() {
         "note": {"$ref": "#/$defs/Count"},
         "suppressed": {"$ref": "#/$defs/Count", "description": "silenced by a comment or the configuration"},
         "baselined": {"$ref": "#/$defs/Count", "description": "silenced by the baseline"},
-        "other_files": {"$ref": "#/$defs/Count", "description": "files under given directories of no kind that opseal reads"}
+        "other_files": {"$ref": "#/$defs/Count", "description": "files under given directories of no kind that opseal reads"},
+        "changes": {"$ref": "#/$defs/ChangeCounts"}
       },
       "required": ["inputs", "operators", "error", "warning", "note", "suppressed", "baselined", "other_files"],
       "additionalProperties": false
     },
     "findings": {"type": "array", "items": {"$ref": "#/$defs/Finding"}},
+    "changes": {"type": "array", "items": {"$ref": "#/$defs/Change"}, "description": "of `diff` alone: everything that differs between the two dumps"},
     "problems": {"type": "array", "items": {"$ref": "#/$defs/Problem"}},
     "rules": {"type": "array", "items": {"$ref": "#/$defs/RuleRun"}},
     "probes": {"type": "array", "maxItems": 0, "description": "live probes; this version has none"}
@@ -108,6 +110,36 @@ std::string report_schema() {
         }
       },
       "required": ["rule", "severity", "subject", "message", "location", "label", "related", "fix", "witnesses", "tier", "confirmed", "fingerprint"],
+      "additionalProperties": false
+    },
+    "Change": {
+      "type": "object",
+      "properties": {
+        "kind": {"type": "string", "description": "what changed: `operator-removed`, `jvp`, `kernel-added`"},
+        "impact": {"enum": ["breaking", "numerics", "speed", "additive"], "description": "what it means for users, strongest first: calls or stored programs fail, results may change, speed may change, there is more"},
+        "bump": {"enum": ["major", "minor", "patch"], "description": "part of the version number that has to move"},
+        "subject": {"type": "string"},
+        "message": {"type": "string", "description": "what is there now, and what was"},
+        "meaning": {"type": "string", "description": "what users see of it"},
+        "before": {"$ref": "#/$defs/Location", "description": "empty: the first dump has nothing there"},
+        "after": {"$ref": "#/$defs/Location"}
+      },
+      "required": ["kind", "impact", "bump", "subject", "message", "meaning", "before", "after"],
+      "additionalProperties": false
+    },
+    "ChangeCounts": {
+      "type": "object",
+      "description": "of `diff` alone",
+      "properties": {
+        "breaking": {"$ref": "#/$defs/Count"},
+        "numerics": {"$ref": "#/$defs/Count"},
+        "speed": {"$ref": "#/$defs/Count"},
+        "additive": {"$ref": "#/$defs/Count"},
+        "bump": {"enum": ["major", "minor", "patch", null], "description": "the largest that any change asks for; null: no change"},
+        "unpaired": {"$ref": "#/$defs/Count", "description": "operators and targets of one dump whose list the other leaves out or has parts of that were not read"},
+        "unsaid": {"type": "object", "additionalProperties": {"$ref": "#/$defs/Count"}, "description": "key: how often only one dump says it, which is no change"}
+      },
+      "required": ["breaking", "numerics", "speed", "additive", "bump", "unpaired", "unsaid"],
       "additionalProperties": false
     },
     "Problem": {

@@ -97,6 +97,7 @@ class TextReport {
       : audit_(audit), out_(out), places_(audit.facts), paint_{style.color} {}
 
   void write() {
+    if (audit_.settings.compares) write_changes(audit_, ReportStyle{paint_.on}, out_);
     for (const Finding& finding : audit_.findings) {
       if (finding.silenced_by.empty()) write_finding(finding);
     }
@@ -165,8 +166,8 @@ class TextReport {
   void write_summary() {
     const auto ran = std::count_if(audit_.runs.begin(), audit_.runs.end(),
                                    [](const RuleRun& run) { return !run.skipped; });
-    out_ << "checked " << plural(audit_.inputs, "input") << " ("
-         << plural(audit_.operators, "operator") << ") with "
+    out_ << (audit_.settings.compares ? "compared " : "checked ") << plural(audit_.inputs, "input")
+         << " (" << plural(audit_.operators, "operator") << ") with "
          << plural(static_cast<std::uint64_t>(ran), "rule") << ": "
          << plural(audit_.counts.errors, "error") << ", "
          << plural(audit_.counts.warnings, "warning") << ", "
@@ -192,6 +193,8 @@ class TextReport {
       out_ << (audit_.inputs == 0
                    ? "nothing to check: found no input; of what git ignores only files and "
                      "directories given by name are read (`--no-ignore` reads all)\n"
+               : audit_.settings.compares
+                   ? "nothing to compare: one side has no input\n"
                    : "nothing to check: no rule found anything to look at\n");
     } else if (!audit_.complete) {
       out_ << (problems() > 0 ? "incomplete: not everything could be read\n"

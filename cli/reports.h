@@ -30,6 +30,9 @@ void write_json(const Audit& audit, const ReportStyle& style, std::ostream& out)
 void write_jsonl(const Audit& audit, const ReportStyle& style, std::ostream& out);
 void write_sarif(const Audit& audit, const ReportStyle& style, std::ostream& out);
 
+// The part of the text report that tells what changed between two dumps.
+void write_changes(const Audit& audit, const ReportStyle& style, std::ostream& out);
+
 // The part of the text report that tells what could not be read.
 void write_problems(const Audit& audit, const ReportStyle& style, std::ostream& out);
 

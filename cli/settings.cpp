@@ -24,6 +24,14 @@ Severity parse_severity(const std::string& text) {
   return text == "warning" ? Severity::warning : Severity::error;
 }
 
+// Empty: the default.
+Impact parse_impact(const std::string& text) {
+  for (const Impact impact : {Impact::additive, Impact::speed, Impact::numerics}) {
+    if (text == to_text(impact)) return impact;
+  }
+  return Impact::breaking;
+}
+
 std::vector<std::string> values(const std::vector<ConfigText>& texts) {
   std::vector<std::string> out;
   for (const ConfigText& text : texts) out.push_back(text.value);
@@ -110,6 +118,12 @@ bool matches_a_rule(const std::string& pattern) {
                      [&pattern](const Rule* rule) { return glob_match(pattern, rule->id); });
 }
 
+bool matches_a_comparison(const std::string& pattern) {
+  return std::any_of(all_rules().begin(), all_rules().end(), [&pattern](const Rule* rule) {
+    return rule->two_dumps && glob_match(pattern, rule->id);
+  });
+}
+
 bool needs_architectures(const Rule* rule) {
   return std::find(rule->needs.begin(), rule->needs.end(), Key::architectures) != rule->needs.end();
 }
@@ -161,7 +175,15 @@ Settings make_settings(const Options& options) {
     }
   }
   if (!options.profile.empty()) settings.profile = parse_profile(options.profile);
-  if (!options.fail_on.empty()) set_fail_on(settings, options.fail_on);
+  settings.compares = options.command == Command::diff;
+  if (settings.compares) {
+    // What the file says of these is for `check`.
+    settings.never_fail = options.fail_on == "never";
+    settings.fail_on_impact = parse_impact(options.fail_on);
+    settings.select = options.select;
+  } else if (!options.fail_on.empty()) {
+    set_fail_on(settings, options.fail_on);
+  }
   if (!options.select.empty()) settings.select = options.select;
   add_all(settings.ignore, options.ignore);
   for (const std::string& pattern : options.exclude) {
@@ -178,6 +200,9 @@ Settings make_settings(const Options& options) {
 std::vector<const Rule*> choose_rules(Settings& settings) {
   for (const std::string& pattern : settings.select) {
     if (!matches_a_rule(pattern)) throw UsageError(no_such_rule(pattern));
+    if (settings.compares && !matches_a_comparison(pattern)) {
+      throw UsageError(quote(pattern) + " compares no dumps; `opseal check` runs it");
+    }
   }
   for (const std::string& pattern : settings.ignore) {
     if (!matches_a_rule(pattern)) settings.remarks.push_back("`ignore`: " + no_such_rule(pattern));
@@ -193,6 +218,7 @@ std::vector<const Rule*> choose_rules(Settings& settings) {
   }
   std::vector<const Rule*> chosen;
   for (const Rule* rule : all_rules()) {
+    if (settings.compares ? !rule->two_dumps : rule->two_dumps && settings.select.empty()) continue;
     const bool asked = rule->profile <= settings.profile ||
                        (rule->asked_by == Key::joins && settings.states_joins());
     const bool wanted = settings.select.empty() ? asked : matches_any(settings.select, rule->id);

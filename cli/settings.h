@@ -9,6 +9,7 @@
 #include "analyzers/join.h"
 #include "cli/config.h"
 #include "cli/options.h"
+#include "compare/changes.h"
 #include "opseal/facts.h"
 #include "opseal/rule.h"
 
@@ -42,6 +43,9 @@ struct Settings {
   std::vector<CacheDescription> caches;
   Severity fail_on = Severity::error;
   bool never_fail = false;
+  // The run compares two dumps: it has rules of its own, and fails by what changes mean.
+  bool compares = false;
+  Impact fail_on_impact = Impact::breaking;
   bool strict = false;
   // `required_platforms` and `architectures`, and the text that states them.
   StatedSettings stated;
@@ -55,7 +59,8 @@ struct Settings {
 
 Settings make_settings(const Options& options);
 
-// The rules that run under these settings, in the order of the table. A pattern of `select` that
+// The rules that run under these settings, in the order of the table: those that compare two dumps
+// where the run does, and else the others, unless they are selected. A pattern of `select` that
 // matches none is a UsageError, since a gate that checks nothing looks like one that passes;
 // elsewhere it is a remark.
 std::vector<const Rule*> choose_rules(Settings& settings);

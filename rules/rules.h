@@ -15,6 +15,9 @@ std::span<const Rule* const> all_rules();
 // nullptr when there is none.
 const Rule* find_rule(std::string_view id);
 
+// The facts hold a dump from before and one from after.
+bool has_two_dumps(const Facts& facts);
+
 // Runs one rule. `findings` gets what it found, in the order in which it looked.
 RuleRun run_rule(const Rule& rule, const Facts& facts, std::vector<Finding>& findings);
 

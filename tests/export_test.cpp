@@ -20,6 +20,8 @@
 #include <thread>
 #include <utility>
 
+#include "cli/export_twice.h"
+
 namespace fs = std::filesystem;
 
 namespace opseal::test {
@@ -441,6 +443,60 @@ TEST_CASE("two runs give the same bytes") {
   if (!first || !second) return;
   CHECK(!first->manifest.empty());
   CHECK(first->manifest == second->manifest);
+}
+
+// Two modules that ask a library for a target each; the library makes the name.
+void write_targets(const Workshop& workshop, std::string_view name) {
+  workshop.write_jax();
+  workshop.write("calls/__init__.py",
+                 "from jaxlib import xla_client\nfrom hashlib import sha256\nmade = []\n"
+                 "def target(code):\n    name = " +
+                     std::string(name) +
+                     "\n    made.append(name)\n"
+                     "    xla_client.register_custom_call_target(name, None, platform='cpu')\n");
+  workshop.write("first.py", "import calls\ncalls.target('add')\n");
+  workshop.write("second.py", "import calls\ncalls.target('mul')\n");
+}
+
+std::optional<std::string> differences_of_two_exports() {
+  ExportRequest request;
+  request.modules = {"first", "second"};
+  const auto once = run("jax", request);
+  std::swap(request.modules.front(), request.modules.back());
+  const auto again = run("jax", request);
+  if (!once || !again) return std::nullopt;
+  REQUIRE(once->status == ExportStatus::ok);
+  REQUIRE(again->status == ExportStatus::ok);
+  return export_differences(once->manifest, again->manifest);
+}
+
+TEST_CASE("names that are counted differ with the order of imports") {
+  const Workshop workshop;
+  write_targets(workshop, "f'call_{len(made)}'");
+  const auto differences = differences_of_two_exports();
+  if (!differences) return;
+  INFO(*differences);
+  // Packages that nobody installed have no version, so `name-drift` stays silent here.
+  CHECK(differences->find("`call_0` differs at `/location/file`") != std::string::npos);
+}
+
+TEST_CASE("names that are made from content are the same in any order") {
+  const Workshop workshop;
+  write_targets(workshop, "'call_' + sha256(code.encode()).hexdigest()[:16]");
+  const auto differences = differences_of_two_exports();
+  if (!differences) return;
+  CHECK(*differences == "");
+}
+
+TEST_CASE("what is added to the environment of the child replaces what was there") {
+  const Workshop workshop;
+  ::setenv("OPSEAL_TEST_WORD", "old", 1);
+  workshop.write_braintrace("import os\nassert os.environ['OPSEAL_TEST_WORD'] == 'new'");
+  ExportRequest request;
+  request.environment = {"OPSEAL_TEST_WORD=new"};
+  const auto outcome = run_braintrace(request);
+  ::unsetenv("OPSEAL_TEST_WORD");
+  if (outcome) CHECK(outcome->status == ExportStatus::ok);
 }
 
 TEST_CASE("what a package prints is kept apart from the manifest") {

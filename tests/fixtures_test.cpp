@@ -1,6 +1,7 @@
 // Every folder in fixtures/ against its expected.txt. A rule's folder holds cases: those named
 // `fires...` must give findings, those named `quiet...` none, and in both the rule must have had
-// something to look at. Each case is audited by itself and by this rule alone.
+// something to look at. Each case is audited by itself and by this rule alone. A case of a rule
+// that compares holds the two dumps `before.json` and `after.json`.
 
 #include <doctest/doctest.h>
 
@@ -15,7 +16,11 @@ namespace opseal::test {
 namespace {
 
 std::string run_case(const std::string& rule, const fs::path& folder, const std::string& name) {
-  const Audit audit = audit_paths({fs::relative(folder / name, source_dir()).string()}, {rule});
+  const fs::path path = fs::relative(folder / name, source_dir());
+  const Audit audit =
+      find_rule(rule)->two_dumps
+          ? diff_paths((path / "before.json").string(), (path / "after.json").string(), {rule})
+          : audit_paths({path.string()}, {rule});
   REQUIRE(audit.runs.size() == 1);
   const RuleRun& run = audit.runs.front();
   INFO("case " << name << ": " << run.reason);

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <filesystem>
 #include <initializer_list>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,8 +58,15 @@ std::vector<std::string> manifests_of(std::string_view example) {
   return manifests;
 }
 
+// The example of a rule that compares is both dumps.
+Facts facts_of(const Rule& rule, const std::string& example) {
+  if (!rule.two_dumps) return read_text(example);
+  const nlohmann::json dumps = nlohmann::json::parse(example);
+  return read_two(dumps.at("before").dump(), dumps.at("after").dump());
+}
+
 bool fires(const Rule& rule, const std::string& manifest) {
-  const Facts facts = read_text(manifest);
+  const Facts facts = facts_of(rule, manifest);
   if (!facts.problems.empty()) return false;
   std::vector<Finding> findings;
   return run_rule(rule, facts, findings).inspected > 0 && !findings.empty();

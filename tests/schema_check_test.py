@@ -197,7 +197,28 @@ def reports(opseal, form, failures, folder):
         yield name, result.stdout
 
 
+# The same for comparisons.
+COMPARISONS = (
+    (["fixtures/_whole/brainevent-0.1.2.json", "fixtures/_whole/brainevent-0.2.1.json"], 1),
+    (["fixtures/_whole/braintrace-0.2.0.json", "fixtures/_whole/brainevent-0.2.1.json"], 1),
+    (["fixtures/jvp-lost/fires/before.json", "fixtures/jvp-lost/fires/after.json"], 1),
+    (["fixtures/jvp-lost/fires/before.json", "fixtures/jvp-lost/fires/before.json"], 0),
+    (["fixtures/jvp-lost/fires/before.json", "docs"], 3),
+)
+
+
+def check_comparisons(opseal, validator, failures):
+    for arguments, code in COMPARISONS:
+        result = run(opseal, "diff", *arguments, "--no-config", "-o", "json")
+        name = "diff " + " ".join(arguments)
+        failures.check(result.returncode == code,
+                       f"{name}: exit code {result.returncode}, expected {code}: {result.stderr}")
+        error = first_error(validator, json.loads(result.stdout))
+        failures.check(error is None, f"{name}: {error}")
+
+
 def check_json_reports(opseal, validator, failures, folder):
+    check_comparisons(opseal, validator, failures)
     silenced = 0
     for name, text in reports(opseal, "json", failures, folder):
         report = json.loads(text)

@@ -59,6 +59,30 @@ Audit audit_paths(const std::vector<std::string>& paths, const std::vector<std::
   return run_audit(options);
 }
 
+Audit diff_paths(const std::string& before, const std::string& after,
+                 const std::vector<std::string>& select, const std::string& fail_on) {
+  Options options;
+  options.command = Command::diff;
+  options.paths = {before, after};
+  options.select = select;
+  options.fail_on = fail_on;
+  options.no_config = true;
+  options.no_ignore = true;
+  return run_diff(options);
+}
+
+Facts read_two(std::string_view before, std::string_view after) {
+  Facts facts = read_text(before);
+  facts.files.front().path = "before.json";
+  for (Document& document : facts.documents) document.side = Side::before;
+  const std::size_t read = facts.documents.size();
+  facts.append(read_text(after));
+  facts.files.back().path = "after.json";
+  for (std::size_t at = read; at < facts.documents.size(); ++at)
+    facts.documents[at].side = Side::after;
+  return facts;
+}
+
 std::string show(const Counts& counts) {
   std::string out;
   for (const auto& [name, count] : counts) out += name + ' ' + std::to_string(count) + ", ";

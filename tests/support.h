@@ -28,6 +28,13 @@ Facts read_text(std::string_view manifest);
 // configuration file.
 Audit audit_paths(const std::vector<std::string>& paths, const std::vector<std::string>& select);
 
+// The comparison of two dumps with some rules, all that the profile has where none is named.
+Audit diff_paths(const std::string& before, const std::string& after,
+                 const std::vector<std::string>& select = {}, const std::string& fail_on = {});
+
+// Facts of two manifests given as texts, as a comparison holds them: `before.json`, `after.json`.
+Facts read_two(std::string_view before, std::string_view after);
+
 // Things counted, by name.
 using Counts = std::map<std::string, int>;
 // "name 1, other 2, ".

@@ -25,6 +25,7 @@ TABLES = {"cpu": ("cpu", "Host"), "CUDA": ("CUDA", "cuda", "gpu")}
 class FfiLog:
     def __init__(self):
         self.entries = None  # None: nobody listened, so targets are not said
+        self.packages = set()  # top-level packages of the modules that the user named
 
     @contextlib.contextmanager
     def listening(self, request):
@@ -34,6 +35,7 @@ class FfiLog:
             yield
             return
         self.entries = []
+        self.packages = {name.split(".")[0] for name in request.modules}
         client = optional_module("jaxlib.xla_client")
         client.register_custom_call_target = self.logged(register)
         try:
@@ -50,7 +52,8 @@ class FfiLog:
             except TypeError:  # the real function says better what is wrong
                 return register(*positional, **named)
             bound.apply_defaults()
-            self.entries.append((dict(bound.arguments), caller_location(sys._getframe(1))))
+            place = caller_location(sys._getframe(1), self.packages)
+            self.entries.append((dict(bound.arguments), place))
             return register(*positional, **named)
 
         return register_custom_call_target
@@ -63,9 +66,17 @@ class FfiLog:
         return [target for target in described if keep(target)]
 
 
-def caller_location(frame):
+def caller_location(frame, packages):
+    """The code that registered. Where a module that the user named asked for it, the line of that
+    module: a library that registers for others does so from one line for all of them."""
     while frame is not None and frame.f_code.co_filename.endswith(PASSED_ON_BY):
         frame = frame.f_back
+    asking = frame
+    while asking is not None:
+        if str(asking.f_globals.get("__name__")).split(".")[0] in packages:
+            frame = asking
+            break
+        asking = asking.f_back
     return location(frame.f_code.co_filename, frame.f_lineno) if frame is not None else None
 
 

@@ -103,12 +103,16 @@ struct InputFile {
   std::uint64_t size = 0;
 };
 
+// Where two dumps are compared, which of them a document belongs to.
+enum class Side : std::uint8_t { alone, before, after };
+
 // One read manifest, or the settings of the run.
 struct Document {
   std::uint32_t file = 0;
   // What `opseal.toml` states (`required_platforms`, `architectures`), or what was found on disk of
   // the libraries that manifests name: a document like any other, but it is no input.
   bool settings = false;
+  Side side = Side::alone;
   // Its nodes are [first, end); the first is the document's object.
   std::uint32_t first = 0;
   std::uint32_t end = 0;

@@ -60,6 +60,8 @@ struct Rule {
   Severity severity = Severity::error;
   Profile profile = Profile::standard;
   Tier tier = Tier::manifest;
+  // Compares a dump with another of the same thing: run by `opseal diff`, skipped elsewhere.
+  bool two_dumps = false;
   // What one inspected item is ("operator with per-input JVP rules and a stated number of inputs").
   std::string_view inspects;
   // Keys that must occur somewhere in the inputs, else the rule is skipped without a look. Unused

@@ -1,0 +1,293 @@
+// The kernels of one operator in two dumps. Kernels are looked up by platform and backend; where
+// several stand there (one for each dtype or version), what they take together is compared.
+
+#include <algorithm>
+#include <string>
+
+#include "compare/change_list.h"
+#include "compare/equal_kernels.h"
+#include "opseal/text.h"
+#include "rules/kernel_key.h"
+#include "rules/served_dtypes.h"
+
+namespace opseal {
+namespace {
+
+using Kernels = std::vector<ServingKernel>;
+
+// Without their number, so that the same change of many operators reads as one.
+std::string noun_of(const Kernels& kernels) {
+  return "kernel " + decision_text(kernels.front().kernel);
+}
+
+struct Member {
+  Key key;
+  Impact impact;
+  std::string_view meaning;
+};
+
+constexpr Member members[] = {
+    {Key::symbol, Impact::speed, "other code runs: speed may change"},
+    {Key::target, Impact::breaking, "stored programs call the target by its old name"},
+    {Key::semantics, Impact::numerics, "it computes something else"},
+    {Key::params, Impact::numerics, "it is another variant"},
+    {Key::revision, Impact::numerics, "the code was revised: results may change"},
+    {Key::precision, Impact::numerics, "what its results promise is something else"},
+    {Key::row_coupled, Impact::numerics, "a batch folded into one launch may mix rows or not"},
+    {Key::launch, Impact::speed, "it is launched in another way"},
+    {Key::priority, Impact::speed, "another kernel may be chosen"},
+    {Key::capabilities, Impact::speed, "callers prepare its arguments in another way"},
+};
+
+class KernelComparison {
+ public:
+  explicit KernelComparison(const Compared& compared)
+      : compared_(compared),
+        before_(serving_kernels(compared.before(), compared.names_before())),
+        after_(serving_kernels(compared.after(), compared.names_after())),
+        known_before_(kernels_known(compared.before())),
+        known_after_(kernels_known(compared.after())) {}
+
+  void compare() {
+    auto left = before_.begin();
+    auto right = after_.begin();
+    while (left != before_.end() || right != after_.end()) {
+      const bool only_left =
+          right == after_.end() || (left != before_.end() && less(*left, *right));
+      const bool only_right =
+          left == before_.end() || (right != after_.end() && less(*right, *left));
+      const auto left_end = only_right ? left : group_end(left, before_.end());
+      const auto right_end = only_left ? right : group_end(right, after_.end());
+      const Kernels then(left, left_end);
+      const Kernels now(right, right_end);
+      if (now.empty()) {
+        removed(then);
+      } else if (then.empty()) {
+        added(now);
+      } else {
+        compare_groups(then, now);
+      }
+      left = left_end;
+      right = right_end;
+    }
+  }
+
+ private:
+  static bool less(const ServingKernel& a, const ServingKernel& b) {
+    return std::tie(a.platform.name, a.backend) < std::tie(b.platform.name, b.backend);
+  }
+  static Kernels::const_iterator group_end(Kernels::const_iterator first,
+                                           Kernels::const_iterator end) {
+    return std::find_if(first, end,
+                        [first](const ServingKernel& row) { return less(*first, row); });
+  }
+
+  Change& add(Impact impact, std::string_view kind, std::string message, std::string_view meaning,
+              const Fact& then, const Fact& now) {
+    return compared_.list.add(impact, kind, compared_.subject, std::move(message), meaning, then,
+                              now);
+  }
+
+  void removed(const Kernels& then) {
+    // What could not be read may be what is missing.
+    if (!known_after_) return;
+    const ServingKernel& one = then.front();
+    const Fact where = compared_.after()[Key::kernels];
+    const bool stubs =
+        std::all_of(then.begin(), then.end(), [](const ServingKernel& row) { return row.stub; });
+    if (one.platform.role == PlatformRole::wrapper || stubs) {
+      add(Impact::speed, "kernel-removed", "no " + noun_of(then) + " any more",
+          stubs ? "the call raises for another reason"
+                : "it wraps others, and they are reached without it",
+          one.kernel, where);
+    } else if (reached(one.platform)) {
+      add(Impact::speed, "kernel-removed", "no " + noun_of(then) + " any more",
+          "calls go to another kernel; who names this one fails", one.kernel, where);
+    } else {
+      add(Impact::breaking, "kernel-removed", "no " + noun_of(then) + " any more",
+          one.platform.role == PlatformRole::every
+              ? "platforms without a kernel of their own fail"
+              : "calls on the platform fail or are moved to another",
+          one.kernel, where);
+    }
+  }
+
+  // The second dump serves the platform by something else.
+  bool reached(const Platform& platform) {
+    return std::any_of(after_.begin(), after_.end(), [&platform](const ServingKernel& row) {
+      return !row.stub && row.platform.role != PlatformRole::wrapper &&
+             platform_reaches(platform, row.platform);
+    });
+  }
+
+  void added(const Kernels& now) {
+    if (!known_before_) return;
+    add(Impact::additive, "kernel-added", noun_of(now) + ", before none",
+        now.front().stub ? "a call there raises with a reason of its own"
+        : now.front().platform.role == PlatformRole::wrapper
+            ? "calls go through it on their way to a kernel"
+            : "it can be called there",
+        compared_.before()[Key::kernels], now.front().kernel);
+  }
+
+  void compare_groups(Kernels then, Kernels now) {
+    if (then.size() != 1 || now.size() != 1) drop_equal_kernels(then, now);
+    if (then.empty() && now.empty()) return;
+    if (then.size() == 1 && now.size() == 1) {
+      compare_kernel(then.front(), now.front());
+      return;
+    }
+    const Kernels& shown = now.empty() ? then : now;
+    bool said = false;
+    for (const Key key : {Key::dtypes, Key::type_constraints, Key::signatures}) {
+      const bool here = shown.front().kernel[key].said();
+      if (here) said = compare_served(key, shown) || said;
+    }
+    if (said || then.size() == now.size()) return;
+    const std::string key = decision_text(shown.front().kernel);
+    if (then.size() > now.size()) {
+      if (known_after_) {
+        add(Impact::speed, "kernel-removed",
+            std::to_string(then.size() - now.size()) + " fewer of the kernels " + key,
+            "calls that they took go to the others or fail", then.front().kernel,
+            compared_.after()[Key::kernels]);
+      }
+    } else if (known_before_) {
+      add(Impact::additive, "kernel-added",
+          std::to_string(now.size() - then.size()) + " more of the kernels " + key,
+          "more can be called there", compared_.before()[Key::kernels], now.front().kernel);
+    }
+  }
+
+  // All kernels that stand under one platform and backend.
+  static Kernels at(const Kernels& all, const ServingKernel& like) {
+    const auto range = std::equal_range(all.begin(), all.end(), like, less);
+    return Kernels(range.first, range.second);
+  }
+
+  // What is taken under one platform and backend. False where that isn't said in full.
+  bool compare_served(Key key, const Kernels& like) {
+    const Kernels then = at(before_, like.front());
+    const Kernels now = at(after_, like.front());
+    const ServedDtypes old_served = served_dtypes(then, key, false);
+    const ServedDtypes served = served_dtypes(now, key, false);
+    if (!old_served.complete || !served.complete) return false;
+    report_dtypes(then.front(), old_served, served, then.front().kernel[key],
+                  now.front().kernel[key], key);
+    return true;
+  }
+
+  void report_dtypes(const ServingKernel& row, const ServedDtypes& then, const ServedDtypes& now,
+                     const Fact& then_where, const Fact& now_where, Key key) {
+    const auto texts = [](const std::vector<ServedDtypes::Entry>& entries) {
+      std::vector<std::string> out;
+      for (const ServedDtypes::Entry& entry : entries) out.push_back(entry.text);
+      return quote_list(out);
+    };
+    const std::string head = decision_text(row.kernel);
+    const std::vector<ServedDtypes::Entry> gained = lacking(now, then);
+    const std::vector<ServedDtypes::Entry> lost = lacking(then, now);
+    if (!lost.empty()) {
+      const bool elsewhere = taken_elsewhere(row, lost, key);
+      add(elsewhere ? Impact::speed : Impact::breaking, "dtypes",
+          "kernel " + head + " lost " + texts(lost),
+          elsewhere ? "calls with these dtypes go to another kernel of the platform"
+                    : "calls with these dtypes fail or are converted",
+          lost.front().where, now_where);
+    }
+    if (!gained.empty()) {
+      add(Impact::additive, "dtypes", "kernel " + head + " gained " + texts(gained),
+          "it can be called with more dtypes", then_where, gained.front().where);
+    }
+  }
+
+  bool taken_elsewhere(const ServingKernel& row, const std::vector<ServedDtypes::Entry>& lost,
+                       Key key) {
+    const ServedDtypes all = served_dtypes(kernels_reached(after_, row.platform), key, false);
+    ServedDtypes wanted;
+    wanted.entries = lost;
+    return lacking(wanted, all).empty();
+  }
+
+  void compare_kernel(const ServingKernel& then, const ServingKernel& now) {
+    if (then.stub != now.stub) {
+      add(now.stub ? Impact::breaking : Impact::additive, "kernel-stub",
+          "kernel " + decision_text(now.kernel) + (now.stub ? " only raises" : " works") +
+              ", before it " + (now.stub ? "worked" : "only raised"),
+          now.stub ? "calls there fail" : "it can be called there", then.kernel, now.kernel);
+    }
+    for (const Key key : {Key::dtypes, Key::type_constraints, Key::signatures}) {
+      if (compared_.list.both(then.kernel, now.kernel, key)) compare_one(key, then, now);
+    }
+    compare_until(then.kernel, now.kernel);
+    compare_function(then.kernel, now.kernel);
+    for (const Member& member : members) compare_member(member, then.kernel, now.kernel);
+  }
+
+  void compare_one(Key key, const ServingKernel& then, const ServingKernel& now) {
+    const ServedDtypes old_served = served_dtypes({then}, key, false);
+    const ServedDtypes served = served_dtypes({now}, key, false);
+    if (!old_served.complete || !served.complete) return;
+    report_dtypes(now, old_served, served, then.kernel[key], now.kernel[key], key);
+  }
+
+  // Ends with the operator's own version, whichever that is.
+  static bool ends_with_operator(const Fact& kernel, const Fact& op) {
+    const Fact until = op[Key::versions][Key::until];
+    return until.said() && same_meaning(kernel[Key::versions][Key::until], until);
+  }
+
+  void compare_until(const Fact& then, const Fact& now) {
+    const Fact old_until = then[Key::versions][Key::until];
+    const Fact until = now[Key::versions][Key::until];
+    if (!old_until.said() || !until.said() || same_meaning(old_until, until)) return;
+    if (ends_with_operator(then, compared_.before()) && ends_with_operator(now, compared_.after()))
+      return;
+    const bool exact = compared_.pair.after.manifest[Key::system].is("onnxruntime");
+    const auto last = [exact](const Fact& kernel) -> std::uint32_t {
+      const Fact end = kernel[Key::versions][Key::until];
+      if (end.is_count()) return end.count();
+      return exact ? kernel[Key::versions][Key::since].count() : 0xffffffff;
+    };
+    const bool fewer = last(now) < last(then);
+    add(fewer ? Impact::breaking : Impact::additive, "versions",
+        "kernel " + decision_text(now) + " serves versions until " + value_text(until) +
+            ", before until " + value_text(old_until),
+        fewer ? "models of the versions behind that find no kernel" : "models of more versions run",
+        old_until, until);
+  }
+
+  void compare_function(const Fact& then, const Fact& now) {
+    const Fact old_function = then[Key::function];
+    const Fact function = now[Key::function];
+    if (!old_function.present() || !function.present() || same_meaning(old_function, function))
+      return;
+    add(Impact::speed, "kernel-function",
+        "kernel " + decision_text(now) + " is another function or takes other parameters",
+        "other code runs: speed may change", old_function, function);
+  }
+
+  void compare_member(const Member& member, const Fact& then, const Fact& now) {
+    if (!compared_.list.both(then, now, member.key)) return;
+    if (same_meaning(then[member.key], now[member.key])) return;
+    add(member.impact, to_text(member.key),
+        quote(to_text(member.key)) + " of kernel " + decision_text(now) + " is " +
+            value_text(now[member.key]) + ", before " + value_text(then[member.key]),
+        member.meaning, then[member.key], now[member.key]);
+  }
+
+  const Compared& compared_;
+  const Kernels before_;
+  const Kernels after_;
+  const bool known_before_;
+  const bool known_after_;
+};
+
+}  // namespace
+
+void compare_kernels(const Compared& compared) {
+  if (!compared.list.both(compared.before(), compared.after(), Key::kernels)) return;
+  KernelComparison(compared).compare();
+}
+
+}  // namespace opseal

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "compare/changes.h"
+#include "rules/two_dumps.h"
+
+namespace opseal {
+
+// What the comparing parts share: where changes go, and what is no change.
+class ChangeList {
+ public:
+  explicit ChangeList(Changes& changes) : changes_(changes) {}
+
+  // The reference is good until the next call.
+  Change& add(Impact impact, std::string_view kind, const std::string& subject, std::string message,
+              std::string_view meaning, const Fact& before, const Fact& after) {
+    changes_.list.push_back({kind, impact, usual_bump(impact), subject, std::move(message), meaning,
+                             before.where(), after.where()});
+    return changes_.list.back();
+  }
+
+  // Both objects say the key; where only one does, that is counted.
+  bool both(const Fact& before, const Fact& after, Key key) {
+    const bool then = before[key].said();
+    const bool now = after[key].said();
+    if (then != now) ++changes_.unsaid[to_text(key)];
+    return then && now;
+  }
+
+  Changes& changes() { return changes_; }
+
+ private:
+  Changes& changes_;
+};
+
+// One operator or target of both dumps.
+struct Compared {
+  ChangeList& list;
+  const RegisteredPair& pair;
+  const std::string& subject;
+  NamesByManifest& names;
+
+  const Fact& before() const { return pair.before.item; }
+  const Fact& after() const { return pair.after.item; }
+  PlatformNames& names_before() const { return names.of(pair.before.manifest); }
+  PlatformNames& names_after() const { return names.of(pair.after.manifest); }
+};
+
+// Namespace, name and first version of operators that came or went.
+using Moved = std::set<std::tuple<Name, Name, std::uint32_t>>;
+
+void compare_operator(const Compared& compared, const Moved& moved);
+void compare_kernels(const Compared& compared);
+// Arguments and results. False where there is no schema that this can read, and so nothing said.
+bool compare_schemas(const Compared& compared);
+// Inputs, outputs and attributes by themselves.
+void compare_operands(const Compared& compared);
+void compare_differentiation(const Compared& compared);
+void compare_target(const Compared& compared);
+// Everything in two manifests but operators and targets.
+void compare_manifests(ChangeList& list, const Fact& before, const Fact& after);
+// Tells of operators and targets that came and went, and which may be the same.
+void add_moved(ChangeList& list, const Paired& paired, bool operators);
+
+// Two facts say the same: places and keys that only one of them has are left aside, and functions
+// are the same where their own names are.
+bool same_meaning(const Fact& before, const Fact& after);
+
+// A fact in few words: `"2"`, `null`, `a, b`.
+std::string value_text(const Fact& fact);
+
+// "gained `a`; lost `b`" for two lists of texts, or empty.
+std::string list_difference(const Fact& before, const Fact& after);
+
+}  // namespace opseal

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "opseal/facts.h"
+
+namespace opseal {
+
+// What a change means for users, weakest first.
+enum class Impact : std::uint8_t { additive, speed, numerics, breaking };
+// The part of a version number that has to move, smallest first.
+enum class Bump : std::uint8_t { patch, minor, major };
+
+// One difference between two dumps.
+struct Change {
+  // kebab-case: `operator-removed`, `jvp`, `kernel-added`.
+  std::string_view kind;
+  Impact impact = Impact::additive;
+  Bump bump = Bump::minor;
+  // What it is about: `namespace::operator`, a target, a cache.
+  std::string subject;
+  // What is there now, and what was; the same for every subject to which the same happened.
+  std::string message;
+  // What users see of it.
+  std::string_view meaning;
+  // Where the dumps say it; unknown in the dump that has nothing there.
+  Location before;
+  Location after;
+};
+
+struct Changes {
+  // In the order in which they were found.
+  std::vector<Change> list;
+  // Facts that only one dump says, by key: no changes, since the other just may not say them.
+  std::map<std::string_view, std::uint64_t> unsaid;
+  // Operators and targets of one dump that the other can't tell about, since its list was left out
+  // or not read as a whole.
+  std::uint64_t unpaired = 0;
+};
+
+// Everything that differs between the dump before and the one after, but for places and for how a
+// fact was learned. Needs: the facts hold both.
+Changes find_changes(const Facts& facts);
+
+// "breaking", "numerics", "speed", "additive".
+const char* to_text(Impact impact);
+// "major", "minor", "patch".
+const char* to_text(Bump bump);
+// The bump that an impact asks for where nothing else is known.
+Bump usual_bump(Impact impact);
+
+}  // namespace opseal
