@@ -44,7 +44,7 @@ constexpr std::uint64_t signatures_slot = std::uint64_t{2} << 40;
 constexpr std::uint64_t variables_slot = std::uint64_t{3} << 40;
 
 // What one platform's kernels say in one slot.
-struct Side {
+struct OnePlatform {
   Name platform = Names::missing;
   std::uint32_t kernels = 0;
   // Equal to `kernels` when all of them speak in this slot.
@@ -195,11 +195,12 @@ class DtypeGrid::Comparison {
     for (const Fact kernel : op[Key::kernels].items()) {
       if (!is_active_kernel(kernel) || kernel[Key::stub].truth()) continue;
       const Name platform = kernel[Key::platform].name();
-      auto side = std::find_if(platforms_.begin(), platforms_.end(),
-                               [&](const Side& known) { return known.platform == platform; });
+      auto side = std::find_if(platforms_.begin(), platforms_.end(), [&](const OnePlatform& known) {
+        return known.platform == platform;
+      });
       if (side == platforms_.end()) {
         if (platforms_.size() == most_platforms) return false;
-        side = platforms_.insert(platforms_.end(), Side());
+        side = platforms_.insert(platforms_.end(), OnePlatform());
         side->platform = platform;
       }
       ++side->kernels;
@@ -235,7 +236,7 @@ class DtypeGrid::Comparison {
         if (speaker->kernel == before) continue;
         before = speaker->kernel;
         if (!all_dtypes_read(speaker->words)) continue;
-        Side& side = spoken_[speaker->side];
+        OnePlatform& side = spoken_[speaker->side];
         ++side.speaking;
         if (!side.words.said()) side.words = speaker->words;
       }
@@ -246,12 +247,12 @@ class DtypeGrid::Comparison {
   bool judge_slot(const Fact& op, std::size_t first, std::size_t end) {
     find_sides(claims_[first].slot);
     // A platform with a kernel that doesn't say what it takes may take everything.
-    std::erase_if(sides_, [](const Side& side) { return side.kernels != side.speaking; });
+    std::erase_if(sides_, [](const OnePlatform& side) { return side.kernels != side.speaking; });
     if (sides_.empty() || platforms_.size() < 2) return false;
     for (std::size_t at = first; at < end; ++at) {
       const Dtype* dtype = words_.read(claims_[at].text).dtype;
       if (dtype == nullptr || dtype->first.empty()) continue;
-      for (Side& side : sides_) {
+      for (OnePlatform& side : sides_) {
         const bool here = side.platform == claims_[at].platform;
         if (here && side.unclear.size() < most_platforms) side.unclear.push_back(claims_[at].text);
       }
@@ -259,7 +260,7 @@ class DtypeGrid::Comparison {
     for (std::size_t at = first; at < end;) {
       std::size_t next = at;
       while (next < end && claims_[next].dtype == claims_[at].dtype) ++next;
-      for (const Side& side : sides_) note_gap(op, side, {first, end}, at, next);
+      for (const OnePlatform& side : sides_) note_gap(op, side, {first, end}, at, next);
       at = next;
     }
     return true;
@@ -271,7 +272,8 @@ class DtypeGrid::Comparison {
   };
 
   // Claims [at, next) are those of one dtype in one slot.
-  void note_gap(const Fact& op, const Side& side, Range slot, std::size_t at, std::size_t next) {
+  void note_gap(const Fact& op, const OnePlatform& side, Range slot, std::size_t at,
+                std::size_t next) {
     const Claim& claim = claims_[at];
     const std::string_view platform = name_of(op, side.platform);
     for (std::size_t i = at; i < next; ++i) {
@@ -388,13 +390,13 @@ class DtypeGrid::Comparison {
   DtypeWords& words_;
   std::vector<Claim> claims_;
   // All platforms with the number of their kernels.
-  std::vector<Side> platforms_;
+  std::vector<OnePlatform> platforms_;
   std::vector<Speaker> speakers_;
   // What `platforms_` say in `spoken_slot_`.
-  std::vector<Side> spoken_;
+  std::vector<OnePlatform> spoken_;
   std::uint64_t spoken_slot_ = 0;
   // The same without those that leave something open.
-  std::vector<Side> sides_;
+  std::vector<OnePlatform> sides_;
   std::vector<Gap> gaps_;
   std::size_t comparisons_ = 0;
 };

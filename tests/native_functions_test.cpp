@@ -230,7 +230,7 @@ TEST_CASE("many entries that point at one operator stay linear") {
 }
 
 TEST_CASE("a schema of torch is taken apart") {
-  const auto schema = read_torch_schema("f(Tensor(a -> *) x, Dict(str, Tensor) d) -> ()");
+  const auto schema = split_torch_schema("f(Tensor(a -> *) x, Dict(str, Tensor) d) -> ()");
   REQUIRE(schema);
   CHECK(schema->name == "aten::f");
   REQUIRE(schema->arguments.size() == 2);
@@ -242,7 +242,7 @@ TEST_CASE("a schema of torch is taken apart") {
   for (const char* bad : {"", "f", "f(", "f()", "f() ->", "(Tensor x) -> Tensor", "f() -> (,)",
                           "f(Tensor x, , int y) -> Tensor"}) {
     CAPTURE(bad);
-    CHECK(!read_torch_schema(bad));
+    CHECK(!split_torch_schema(bad));
   }
 }
 
