@@ -190,7 +190,9 @@ class ConfigReader {
       if (table.size() != 1) {
         fail(item.source().begin, "a part has one key, `text`, `file` or `digest_of`");
       }
-      const auto& [key, value] = *table.begin();
+      // The pair is kept in the iterator.
+      const auto only = table.begin();
+      const auto& [key, value] = *only;
       CachePart part;
       if (key == "file") {
         part.kind = CachePart::Kind::file;

@@ -59,6 +59,9 @@ struct Paint {
 //   for name-counter, spec-no-ret
 std::string skipped_text(const std::vector<RuleRun>& runs, bool each) {
   constexpr std::size_t few = 2;
+  // A registry has the facts of some rules; a list of all the others would hide the rest.
+  constexpr std::size_t most_needs = 5;
+  constexpr std::size_t most_idle = 8;
   std::vector<std::string> named;
   std::vector<std::string> idle;
   std::vector<std::pair<Key, std::uint64_t>> needs;
@@ -81,13 +84,25 @@ std::string skipped_text(const std::vector<RuleRun>& runs, bool each) {
   std::stable_sort(needs.begin(), needs.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::string> parts;
+  std::uint64_t others = 0;
   for (const auto& [key, count] : needs) {
+    if (parts.size() == most_needs) {
+      others += count;
+      continue;
+    }
     parts.push_back(std::to_string(count) + (count == 1 ? " needs " : " need ") +
                     quote(to_text(key)));
   }
+  if (others > 0) parts.push_back(std::to_string(others) + " need other keys");
   std::string text = head + " (`-o json` says why for each): " + join(parts, ", ");
-  if (!idle.empty())
+  if (!idle.empty()) {
+    const std::uint64_t more = idle.size() - std::min(idle.size(), most_idle);
+    if (more > 0) {
+      idle.resize(most_idle);
+      idle.push_back(plural(more, "more rule"));
+    }
     text += (parts.empty() ? "" : "; ") + ("nothing to look at for " + join(idle, ", "));
+  }
   return text + '\n';
 }
 
