@@ -14,6 +14,11 @@ void read_described(const CacheDescription& description, const FolderItem& item,
   entry.key.text = names.key;
   const std::string path = description.directory + '/' + entry.directory;
   entry.recomputed_key.text = recompute_key(description, names, path, entry.problem);
+  for (const CachePart& part : description.parts) {
+    // Inside the entry it goes where the entry goes.
+    if (part.kind == CachePart::Kind::text || part.value.starts_with("{entry}")) continue;
+    entry.source_files.push_back({fill_in(part.value, names, path)});
+  }
   if (item.kind == FolderItem::Kind::file) {
     if (!has_library_ending(entry.directory)) return;
     entry.library.text = entry.directory;

@@ -52,11 +52,12 @@ bool writes_an_argument(const Fact& op) {
   return schema.find("!)") != schema.npos || schema.find("! ") != schema.npos;
 }
 
-// Whether gradients would show: a registry with gradient keys lists them with the kernels, others
-// have to say that there is none.
+// Whether gradients would show: torch's dispatcher lists gradient keys with the kernels, while its
+// declarations and other registries have to say that there is none.
 bool says_gradient(const Fact& manifest, const Fact& op, const KernelRoles& roles) {
   if (op[Key::gradient].said()) return true;
-  return manifest[Key::system].is("torch") && roles.known;
+  return manifest[Key::system].is("torch") && roles.known &&
+         !manifest[Key::producer][Key::name].is("export native-functions");
 }
 
 void add(Family& family, const Fact& manifest, const Fact& op, const KernelRoles& roles) {

@@ -1,3 +1,6 @@
+#include <set>
+#include <utility>
+
 #include "opseal/rule.h"
 #include "rules/cache_keys.h"
 
@@ -12,19 +15,42 @@ bool same_key(std::string_view key, std::string_view recomputed) {
          (recomputed.size() >= shortest && key.starts_with(recomputed));
 }
 
+// Names and keys of the entries of a cache.
+using Keys = std::set<std::pair<Name, Name>>;
+
+Keys keys_of(const Fact& cache) {
+  Keys keys;
+  for (const Fact entry : cache[Key::entries].items()) {
+    if (entry[Key::recomputed_key].is_text()) {
+      keys.emplace(entry[Key::name].name(), entry[Key::key].name());
+    }
+  }
+  return keys;
+}
+
 void check(const Facts& facts, Sink& sink) {
   for_each_cache(facts, [&sink](const Fact&, const Fact& cache) {
+    const Keys keys = keys_of(cache);
     for (const Fact entry : cache[Key::entries].items()) {
       const Fact key = entry[Key::key];
       const Fact recomputed = entry[Key::recomputed_key];
       if (!key.is_text() || !recomputed.is_text()) continue;
       sink.inspected();
       if (same_key(key.text(), recomputed.text())) continue;
+      // A key made from sources outside the entry moves on with them. What is left behind is never
+      // looked up, and where its successor stands, nothing more can be said.
+      const bool outside = entry[Key::source_files].size() > 0;
+      if (outside && keys.contains({entry[Key::name].name(), recomputed.name()})) continue;
       Finding& finding = sink.add(
           entry_subject(cache, entry),
           "stands under the key " + quote(key.text()) + ", expected " + quote(recomputed.text()),
           evidence(key, "key of the entry"));
-      finding.related.push_back(evidence(recomputed, "key that belongs to what it holds"));
+      finding.related.push_back(evidence(
+          recomputed, outside ? "key of the sources as they are now" : "key of what it holds"));
+      if (outside) {
+        finding.severity = Severity::warning;
+        finding.fix = "build again: a look-up by the key of today's sources finds nothing";
+      }
     }
   });
 }

@@ -11,8 +11,8 @@ enum class Definition { not_said, defined, undefined };
 // A walk of torch's dispatcher writes the schema of every operator that has one; where no operator
 // of the manifest says a schema, nobody wrote them down.
 inline bool walk_states_schemas(const Fact& manifest) {
-  if (!manifest[Key::system].is("torch") || !manifest[Key::producer][Key::name].is_text() ||
-      !manifest[Key::producer][Key::name].text().starts_with("export ")) {
+  if (!manifest[Key::system].is("torch") ||
+      !manifest[Key::producer][Key::name].is("export torch")) {
     return false;
   }
   for (const Fact op : manifest[Key::operators].items()) {

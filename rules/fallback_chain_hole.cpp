@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <set>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "opseal/rule.h"
 #include "rules/declared_dtypes.h"
@@ -49,10 +52,11 @@ class OperatorCheck {
     std::vector<std::string> nobody;
     std::vector<std::string> passed_on;
     Fact first;
+    std::set<std::string> noted;
     const auto note = [&](const Fact& text, std::vector<std::string>& names) {
       if (last_takes_.has(text.text()) || waived_.has(text.text())) return;
       if (names.size() == most_names) return;
-      if (std::find(names.begin(), names.end(), text.text()) != names.end()) return;
+      if (!noted.insert(canonical_kind(text.text())).second) return;
       if (!first.said()) first = text;
       names.emplace_back(text.text());
     };
@@ -123,8 +127,13 @@ class OperatorCheck {
     if (table.said()) {
       // A default arm takes everything.
       known = all_kinds_read(table[Key::entries]) && table[Key::default_].is_null();
+      // What the predicate refuses never comes to the table.
+      KindSet accepted;
+      accepted.add_all(kinds);
+      accepted.seal();
       for (const Fact entry : table[Key::entries].items()) {
-        if (entry[Key::kind].is_text()) take(entry[Key::kind]);
+        const Fact kind = entry[Key::kind];
+        if (kind.is_text() && (!kinds.is_list() || accepted.has(kind.text()))) take(kind);
       }
     } else if (kinds.is_list()) {
       known = all_read(kinds);

@@ -11,8 +11,9 @@ extern constinit const Rule impl_without_def{
     .title = "kernel registered for an operator that nobody defines",
     .rationale =
         "A registry that parts definitions from kernels lets a kernel wait for a definition that "
-        "comes later. Here none can come: nothing in the namespace is defined, or the name is a "
-        "slip of a defined one that lacks this very kernel. The registration succeeds without a "
+        "comes later. Here none came: nothing in the namespace is defined, or the name is a slip "
+        "of "
+        "a defined one that lacks this very kernel. The registration succeeds without a "
         "word, the kernel is never called, and users get \"not implemented\" for code that is "
         "there.",
     .example =

@@ -28,7 +28,9 @@ class Definitions {
       for (const Fact op : manifest[Key::operators].items()) {
         // What could not be read may be any definition.
         if (!op.said()) whole_ = false;
-        if (op[Key::schema].is_text()) spaces_[space_of(op)].push_back(op);
+        if (!op[Key::schema].is_text()) continue;
+        spaces_[space_of(op)].push_back(op);
+        named_[base_name(op[Key::name].text())].push_back(op);
       }
     }
   }
@@ -46,24 +48,36 @@ class Definitions {
     comparisons_ += space->second.size();
     for (const Fact defined : space->second) {
       if (!one_slip_apart(base_name(defined[Key::name].text()), base)) continue;
-      const Fact kernels = defined[Key::kernels];
-      if (!all_read(kernels)) continue;
-      bool there = false;
-      for (const Fact other : kernels.items()) {
-        there = there || names.same(other[Key::platform], kernel[Key::platform]);
-      }
-      if (!there) return defined;
+      if (lacks(defined, kernel, names)) return defined;
     }
     return {};
   }
 
+  // The defined operator of that very name in another namespace, if it is the only one and has no
+  // kernel where this one has its first.
+  Fact elsewhere(const Fact& op, const Fact& kernel, PlatformNames& names) const {
+    const auto same = named_.find(base_name(op[Key::name].text()));
+    if (same == named_.end() || same->second.size() != 1) return {};
+    return lacks(same->second.front(), kernel, names) ? same->second.front() : Fact{};
+  }
+
  private:
+  static bool lacks(const Fact& defined, const Fact& kernel, PlatformNames& names) {
+    const Fact kernels = defined[Key::kernels];
+    if (!all_read(kernels)) return false;
+    for (const Fact other : kernels.items()) {
+      if (names.same(other[Key::platform], kernel[Key::platform])) return false;
+    }
+    return true;
+  }
+
   static std::string_view space_of(const Fact& op) {
     const Fact space = op[Key::namespace_];
     return space.is_text() ? space.text() : namespace_in(op[Key::name].text());
   }
 
   std::unordered_map<std::string_view, std::vector<Fact>> spaces_;
+  std::unordered_map<std::string_view, std::vector<Fact>> named_;
   std::size_t comparisons_ = 0;
   bool whole_ = true;
 };
@@ -102,11 +116,16 @@ void check_undefined_kernels(const Facts& facts, Undefined kind, Sink& sink) {
       if (!space) message += ", in a namespace of which nothing is defined";
       Finding& finding = sink.add(subject_of(manifest, op), std::move(message),
                                   evidence(kernel, "the kernel" + site_of(kernel)));
-      if (near.said()) {
-        finding.related.push_back(
-            evidence(near[Key::name],
-                     "defined, one letter apart, and without such a kernel" + site_of(near)));
-        finding.fix = "register the kernel for " + quote(near[Key::name].text());
+      const Fact meant = near.said() ? near : definitions->elsewhere(op, kernel, names);
+      if (meant.said()) {
+        finding.related.push_back(evidence(
+            meant[Key::name], std::string("defined, ") +
+                                  (near.said() ? "one letter apart" : "in another namespace") +
+                                  ", and without such a kernel" + site_of(meant)));
+        finding.fix = "register the kernel for " + quote(meant[Key::name].text());
+      } else {
+        // Another package may define the namespace, and be left out here.
+        finding.severity = Severity::warning;
       }
     }
   }

@@ -20,6 +20,13 @@ const ServedRange* served_elsewhere(const VersionGroup& group, std::string_view 
   return nullptr;
 }
 
+// Where versions can run as function bodies and nobody said which do, as in a walk without the
+// package that knows them.
+bool bodies_unknown(const Fact& manifest) {
+  return manifest[Key::system].is("onnxruntime") &&
+         !manifest.facts().said[static_cast<std::size_t>(Key::function_body)];
+}
+
 void check_platform(const VersionGroup& group, RangeIterator first, RangeIterator end, Sink& sink) {
   const ServedRange& last = furthest(first, end);
   // The newest schema version that the platform serves, and the newest that it doesn't.
@@ -52,7 +59,18 @@ void check_platform(const VersionGroup& group, RangeIterator first, RangeIterato
           std::to_string(end_version) + ", the newest is " + std::to_string(newest->version) +
           (body_serves ? ", which runs as a function body" : ""),
       evidence(versions_of(last), "the last versions served" + site_of(last.kernel)));
-  if (body_serves) finding.severity = Severity::note;
+  if (body_serves) {
+    finding.severity = Severity::note;
+  } else if (bodies_unknown(group.manifest)) {
+    finding.severity = Severity::warning;
+    finding.fix =
+        "export again with the `onnx` package installed, which says whether this version runs as "
+        "a function body; if not, export models for version " +
+        std::to_string(end_version);
+  } else {
+    finding.fix = "register a kernel for version " + std::to_string(newest->version) +
+                  ", or export models for version " + std::to_string(end_version);
+  }
   finding.related.push_back(
       evidence(newest->op[Key::versions], "the newest schema version" + site_of(newest->op)));
   if (const ServedRange* other = served_elsewhere(group, last.platform, newest->version)) {
