@@ -155,6 +155,8 @@ class OperandText {
 
 bool read_operands(std::string_view text, std::vector<SchemaOperand>& operands, bool& more) {
   bool keyword_only = false;
+  // Few have more, and growing by one and one costs more than the reading.
+  operands.reserve(6);
   return split(text, [&](std::string_view part) {
     if (part == "...") {
       more = true;

@@ -58,12 +58,13 @@ bool has_alias(const Fact& inputs, const Fact& wanted) {
 void check_operands(const Fact& manifest, const Fact& op, Sink& sink) {
   const Fact inputs = op[Key::inputs];
   const Fact outputs = op[Key::outputs];
-  if (!outputs.is_list() || !all_read(inputs) || inputs.size() > most_operands) return;
+  if (!outputs.is_list()) return;
   std::uint32_t looked = 0;
   for (const Fact output : outputs.items()) {
     const Fact alias = output[Key::alias];
     if (++looked > most_operands) return;
     if (alias.text().find('!') == std::string_view::npos || !is_plain(alias.text())) continue;
+    if (!all_read(inputs) || inputs.size() > most_operands) return;
     sink.inspected();
     if (has_alias(inputs, alias)) continue;
     Finding& finding =

@@ -6,9 +6,11 @@
 namespace opseal {
 namespace {
 
-// The fact that says that the operator is meant to be batched, or not said.
-Fact batching_promise(const Fact& op) {
-  for (const Fact kernel : op[Key::kernels].items()) {
+// The fact that says that the operator is meant to be batched, or not said. `methods`: some kernel
+// says how it is batched.
+Fact batching_promise(const Fact& op, bool methods) {
+  const Fact kernels = methods ? op[Key::kernels] : Fact();
+  for (const Fact kernel : kernels.items()) {
     const Fact method = kernel[Key::launch][Key::vmap_method];
     if (is_active_kernel(kernel) && method.is_text() && !method.is("none")) return method;
   }
@@ -20,10 +22,11 @@ Fact batching_promise(const Fact& op) {
 
 void check(const Facts& facts, Sink& sink) {
   OddOneOut peers;
+  const bool methods = facts.said[static_cast<std::size_t>(Key::vmap_method)];
   for_each_operator(facts, [&](const Fact& manifest, const Fact& op) {
     const Fact batching = op[Key::batching];
     if (!batching.said()) return;
-    const Fact promise = batching_promise(op);
+    const Fact promise = batching_promise(op, methods);
     if (!promise.said()) {
       peers.count(manifest, op, batching.present());
       return;

@@ -64,13 +64,13 @@ void check_table(const Fact& dispatch, Sink& sink) {
 
 // Where no table is said, the registry is the table.
 void check_kernels(const Fact& manifest, const Fact& dispatch, DispatchKernels& registry,
-                   Sink& sink) {
+                   ChainEnds& chain_ends, Sink& sink) {
   const Fact claimed = dispatch[Key::predicate][Key::kinds];
   if (dispatch[Key::table].said() || !claimed.is_list()) return;
   const DispatchKernels::Taken* taken = registry.find(dispatch);
   if (taken == nullptr || !taken->known || taken->kernels == 0) return;
   // What the last of a chain claims is for `predicate-overclaims` to say.
-  if (ends_chain(manifest, taken->op, taken->platform, dispatch[Key::backend])) return;
+  if (chain_ends.ends_chain(manifest, taken->op, taken->platform, dispatch[Key::backend])) return;
   sink.inspected();
   const Unserved found = unserved(claimed, taken->kinds, exceptions_of(dispatch));
   if (found.names.empty()) return;
@@ -81,6 +81,7 @@ void check_kernels(const Fact& manifest, const Fact& dispatch, DispatchKernels& 
 }
 
 void check(const Facts& facts, Sink& sink) {
+  ChainEnds chain_ends;
   for (const Document& document : facts.documents) {
     const Fact manifest = facts.root(document);
     if (manifest[Key::dispatch].size() == 0) continue;
@@ -88,7 +89,7 @@ void check(const Facts& facts, Sink& sink) {
     for (const Fact dispatch : manifest[Key::dispatch].items()) {
       if (!dispatch.is_object()) continue;
       check_table(dispatch, sink);
-      check_kernels(manifest, dispatch, registry, sink);
+      check_kernels(manifest, dispatch, registry, chain_ends, sink);
     }
   }
 }

@@ -41,21 +41,28 @@ void report(const Fact& manifest, const Fact& op, const PlatformDtypes& there,
   finding.related.push_back(evidence(there.words, "dtypes of " + other + " listed here"));
 }
 
+void check_operator(const Fact& manifest, const Fact& op, DtypeWords& words, Sink& sink) {
+  const std::vector<PlatformDtypes> sides = platform_dtypes(manifest, op, words);
+  bool inspected = false;
+  for (std::size_t at = 1; at < sides.size(); ++at) {
+    if (!comparable(sides.front(), sides[at])) continue;
+    inspected = true;
+    report(manifest, op, sides.front(), sides[at], sink);
+    report(manifest, op, sides[at], sides.front(), sink);
+  }
+  if (inspected) sink.inspected();
+}
+
 void check(const Facts& facts, Sink& sink) {
   DtypeWords words(facts);
-  for_each_operator(facts, [&](const Fact& manifest, const Fact& op) {
+  for (const Document& document : facts.documents) {
+    const Fact manifest = facts.root(document);
     // Elsewhere `dtype-gap` tells it, as what fails.
-    if (!places_per_operator(manifest) || needs_no_kernel(op)) return;
-    const std::vector<PlatformDtypes> sides = platform_dtypes(manifest, op, words);
-    bool inspected = false;
-    for (std::size_t at = 1; at < sides.size(); ++at) {
-      if (!comparable(sides.front(), sides[at])) continue;
-      inspected = true;
-      report(manifest, op, sides.front(), sides[at], sink);
-      report(manifest, op, sides[at], sides.front(), sink);
+    if (!places_per_operator(manifest)) continue;
+    for (const Fact op : manifest[Key::operators].items()) {
+      if (op.said() && !needs_no_kernel(op)) check_operator(manifest, op, words, sink);
     }
-    if (inspected) sink.inspected();
-  });
+  }
 }
 
 }  // namespace

@@ -52,18 +52,25 @@ inline std::string compact_kind(std::string_view kind) {
 
 // One form for all spellings of a kind: predicate and table may be written in two languages.
 // `GGML_TYPE_Q4_0`, `QuantKind::Q4_0` and `q4_0` are equal.
-inline std::string canonical_kind(std::string_view kind) {
-  if (const Dtype* dtype = find_dtype(kind)) return std::string(dtype->name);
+inline std::string canonical_kind(std::string_view kind, const Dtype* dtype) {
+  if (dtype != nullptr) return std::string(dtype->name);
   const std::size_t colons = kind.rfind("::");
   if (colons != kind.npos) kind.remove_prefix(colons + 2);
   return compact_kind(kind);
 }
 
+inline std::string canonical_kind(std::string_view kind) {
+  return canonical_kind(kind, find_dtype(kind));
+}
+
 class KindSet {
  public:
   void add(std::string_view kind) {
-    kinds_.push_back(canonical_kind(kind));
-    for (const std::string_view meaning : meanings(kind)) kinds_.emplace_back(meaning);
+    const Dtype* dtype = find_dtype(kind);
+    kinds_.push_back(canonical_kind(kind, dtype));
+    if (!has_two_meanings(dtype)) return;
+    kinds_.emplace_back(dtype->first);
+    kinds_.emplace_back(dtype->second);
   }
   void add_all(const Fact& list) {
     for (const Fact kind : list.items()) {
@@ -79,19 +86,16 @@ class KindSet {
   // To be called once, after everything was added.
   void seal() { std::sort(kinds_.begin(), kinds_.end()); }
   bool has(std::string_view kind) const {
-    if (holds(canonical_kind(kind))) return true;
-    for (const std::string_view meaning : meanings(kind)) {
-      if (holds(meaning)) return true;
-    }
-    return false;
+    if (kinds_.empty()) return false;
+    const Dtype* dtype = find_dtype(kind);
+    if (holds(canonical_kind(kind, dtype))) return true;
+    return has_two_meanings(dtype) && (holds(dtype->first) || holds(dtype->second));
   }
 
  private:
   // A word of two meanings (`float`, `int`) may be either.
-  static std::vector<std::string_view> meanings(std::string_view kind) {
-    const Dtype* dtype = find_dtype(kind);
-    if (dtype == nullptr || dtype->first.empty()) return {};
-    return {dtype->first, dtype->second};
+  static bool has_two_meanings(const Dtype* dtype) {
+    return dtype != nullptr && !dtype->first.empty();
   }
   bool holds(std::string_view canonical) const {
     return std::binary_search(kinds_.begin(), kinds_.end(), canonical);

@@ -61,8 +61,8 @@ class KernelCheck {
 
   void judge(const Fact& manifest, const Fact& op, const Fact& kernel) {
     const Fact refused = kernel[Key::refused];
-    const bool last = is_last_resort(manifest, op, kernel);
-    const Fact failed = last ? Fact() : kernel[Key::failed];
+    Fact failed = kernel[Key::failed];
+    if (failed.said() && chain_ends_.is_last_resort(manifest, op, kernel)) failed = {};
     const Bridge* bridge = xla_ ? bridge_of(kernel) : nullptr;
     if (!refused.said() && !failed.said() && bridge == nullptr) return;
     collect_claims(kernel);
@@ -147,6 +147,7 @@ class KernelCheck {
 
   DtypeWords& words_;
   Sink& sink_;
+  ChainEnds chain_ends_;
   std::vector<Claim> claims_;
   bool xla_ = false;
 };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -11,11 +13,13 @@ namespace opseal {
 // Reads each distinct dtype word of a run once, however often it is said.
 class DtypeWords {
  public:
-  explicit DtypeWords(const Facts& facts) : slots_(facts.names.size(), unread) {}
+  explicit DtypeWords(const Facts& facts) : facts_(&facts) {}
 
   // Needs: `text.is_text()`.
   const DtypeWord& read(const Fact& text) {
-    std::uint32_t& slot = slots_[text.name()];
+    const Name name = text.name();
+    if (name >= slots_.size()) grow(name);
+    std::uint32_t& slot = slots_[name];
     if (slot == unread) {
       slot = static_cast<std::uint32_t>(words_.size());
       words_.push_back(read_dtype(text.text()));
@@ -35,6 +39,15 @@ class DtypeWords {
  private:
   static constexpr std::uint32_t unread = 0xffffffff;
 
+  // Dtype words are among the first texts of a manifest, so that a few slots mostly do where a
+  // large one has millions of names.
+  void grow(Name name) {
+    const std::size_t wanted = std::max<std::size_t>(std::size_t{name} + 1, 2 * slots_.size());
+    slots_.resize(std::min<std::size_t>(wanted, facts_->names.size()), unread);
+  }
+
+  const Facts* facts_;
+  // By Name.
   std::vector<std::uint32_t> slots_;
   std::vector<DtypeWord> words_;
 };

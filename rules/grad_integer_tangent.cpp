@@ -35,11 +35,11 @@ OperandDtypes dtypes_at(const Fact& op, std::uint32_t index, std::uint32_t input
 void check(const Facts& facts, Sink& sink) {
   for_each_operator(facts, [&sink](const Fact& manifest, const Fact& op) {
     const Fact jvp = op[Key::jvp];
+    if (!jvp[Key::kind].is("per_input")) return;
     const Fact rules = jvp[Key::rules];
     const Stated<CountRange> inputs = operand_count(op[Key::inputs]);
     // Which rule is for which input is known only where they pair one to one.
-    if (!jvp[Key::kind].is("per_input") || !inputs || !inputs->exact() ||
-        inputs->min != rules.size() || inputs->min > most_operands) {
+    if (!inputs || !inputs->exact() || inputs->min != rules.size() || inputs->min > most_operands) {
       return;
     }
     std::uint32_t index = 0;

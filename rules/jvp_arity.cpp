@@ -13,9 +13,10 @@ static bool pairs_from_the_left(const Fact& manifest) {
 static void check(const Facts& facts, Sink& sink) {
   for_each_operator(facts, [&sink](const Fact& manifest, const Fact& op) {
     const Fact jvp = op[Key::jvp];
+    if (!jvp[Key::kind].is("per_input")) return;
     const Fact rules = jvp[Key::rules];
     const Stated<CountRange> inputs = operand_count(op[Key::inputs]);
-    if (!jvp[Key::kind].is("per_input") || !rules.is_list() || !inputs) return;
+    if (!rules.is_list() || !inputs) return;
     sink.inspected();
     const std::uint32_t count = rules.size();
     if (inputs->has(count)) return;

@@ -100,13 +100,15 @@ void check_lacking(const OddOneOut::Lacking& lacking, Sink& sink) {
 
 void check(const Facts& facts, Sink& sink) {
   OddOneOut peers;
+  const bool marks = facts.said[static_cast<std::size_t>(Key::differentiable)];
   for_each_operator(facts, [&](const Fact& manifest, const Fact& op) {
-    const Fact mark = differentiable_mark(op);
+    const Fact mark = marks ? differentiable_mark(op) : Fact();
     if (mark.said()) {
       if (mark.truth()) check_marked(manifest, op, mark, sink);
-    } else if (has_derivative(op) || absent_derivative(op).said()) {
-      peers.count(manifest, op, has_derivative(op));
+      return;
     }
+    const bool keeps = has_derivative(op);
+    if (keeps || absent_derivative(op).said()) peers.count(manifest, op, keeps);
   });
   sink.inspected(peers.judged_keeping());
   peers.for_each_lacking(

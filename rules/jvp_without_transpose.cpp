@@ -44,9 +44,11 @@ class Transposes {
 
   void check(const Fact& manifest, const Fact& op) {
     const Fact jvp = op[Key::jvp];
+    const bool linear = jvp[Key::kind].is("linear");
+    if (!linear && !jvp[Key::tangent_operators].is_list()) return;
     // A linearization or a gradient of its own takes the place of the JVP in reverse mode.
     if (op[Key::linearization] || op[Key::gradient] || is_forward_only(op)) return;
-    if (jvp[Key::kind].is("linear")) {
+    if (linear) {
       const Transposable transposable = judge(op);
       if (transposable == Transposable::unknown) return;
       sink_->inspected();

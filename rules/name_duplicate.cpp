@@ -2,6 +2,7 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "opseal/digest.h"
@@ -203,7 +204,9 @@ class LogCheck {
 };
 
 // `namespace`, `name`, `since`, `identity`.
-std::tuple<Name, Name, std::uint64_t, Name> identity_of(const Fact& op) {
+using Identity = std::tuple<Name, Name, std::uint64_t, Name>;
+
+Identity identity_of(const Fact& op) {
   const Fact since = op[Key::versions][Key::since];
   return {op[Key::namespace_].name(), op[Key::name].name(),
           since.is_count() ? since.count() : std::uint64_t{1} << 32, op[Key::identity].name()};
@@ -251,17 +254,19 @@ void check_operators(const Fact& manifest, Sink& sink) {
     hashes.push_back(pair_hash(pair_hash(space, name), pair_hash(since, identity)));
   }
   sink.inspected(operators.size());
-  std::vector<Fact> again;
-  for (const std::uint32_t index : repeated(hashes)) again.push_back(operators[index]);
+  std::vector<std::pair<Identity, Fact>> again;
+  for (const std::uint32_t index : repeated(hashes)) {
+    again.emplace_back(identity_of(operators[index]), operators[index]);
+  }
   if (again.empty()) return;
-  std::sort(again.begin(), again.end(), [](const Fact& a, const Fact& b) {
-    return std::tuple(identity_of(a), a.index()) < std::tuple(identity_of(b), b.index());
+  std::sort(again.begin(), again.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second.index() < b.second.index();
   });
   PlatformNames names(manifest);
   for (std::size_t i = 1; i < again.size(); ++i) {
-    const Fact first = again[i - 1];
-    const Fact second = again[i];
-    if (identity_of(first) != identity_of(second)) continue;
+    if (again[i - 1].first != again[i].first) continue;
+    const Fact first = again[i - 1].second;
+    const Fact second = again[i].second;
     if (is_innocent(manifest, first, second, names)) continue;
     Finding& finding =
         sink.add(subject_of(manifest, second), "registered twice under one identity",

@@ -62,11 +62,12 @@ class Check {
       std::size_t seen = 0;
       for (const auto& [platform, backend] : op[Key::defaults].entries()) {
         if (++seen > most_words) break;
-        look_up(platform, own, subject_of(manifest_, op), "default looked up here");
+        look_up(platform, own, "default looked up here", [&] { return subject_of(manifest_, op); });
       }
     }
     for (const auto& [platform, backend] : manifest_[Key::global_backends].entries()) {
-      look_up(platform, everywhere, std::string(platform.text()), "backend looked up here");
+      look_up(platform, everywhere, "backend looked up here",
+              [&platform = platform] { return std::string(platform.text()); });
     }
     check_lookups();
   }
@@ -83,8 +84,10 @@ class Check {
     return xla_ && family && names_.reaches(asked, registered);
   }
 
-  void look_up(const Fact& asked, const Words& registered, std::string subject,
-               std::string_view label) {
+  // `subject()` is called for a finding only: nearly every look-up is innocent.
+  template <typename Subject>
+  void look_up(const Fact& asked, const Words& registered, std::string_view label,
+               Subject subject) {
     if (!asked.is_text() || registered.all().empty()) return;
     Fact word;
     Fact item;
@@ -102,10 +105,9 @@ class Check {
     sink_.inspected();
     // Several members of a family: the word is meant as one.
     if (near != 1) return;
-    Finding& finding =
-        sink_.add(std::move(subject),
-                  "looked up as " + quote(asked.text()) + ", registered as " + quote(word.text()),
-                  evidence(asked, std::string(label)));
+    Finding& finding = sink_.add(
+        subject(), "looked up as " + quote(asked.text()) + ", registered as " + quote(word.text()),
+        evidence(asked, std::string(label)));
     finding.related.push_back(evidence(word, "registered under this spelling" + site_of(item)));
   }
 
@@ -154,8 +156,8 @@ class Check {
       for (const Fact lookup : dispatch[Key::lookups].items()) {
         const auto found = words.find(lookup[Key::operator_].name());
         if (found == words.end()) continue;
-        look_up(lookup[Key::platform], found->second, std::string(lookup[Key::operator_].text()),
-                "looked up here");
+        look_up(lookup[Key::platform], found->second, "looked up here",
+                [&] { return std::string(lookup[Key::operator_].text()); });
       }
     }
   }

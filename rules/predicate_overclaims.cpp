@@ -11,7 +11,8 @@ constexpr std::string_view at_the_end = "the last of the fallback chain";
 
 // Dtypes that the last resort said yes to and failed on. What another backend fails on is for
 // `dtype-rejected` to say.
-void check_failures(const Fact& manifest, const Fact& op, DtypeWords& words, Sink& sink) {
+void check_failures(const Fact& manifest, const Fact& op, DtypeWords& words, ChainEnds& chain_ends,
+                    Sink& sink) {
   std::vector<std::string> names;
   Fact first;
   Fact failed_here;
@@ -19,7 +20,7 @@ void check_failures(const Fact& manifest, const Fact& op, DtypeWords& words, Sin
   for (const Fact kernel : op[Key::kernels].items()) {
     const Fact failed = kernel[Key::failed];
     if (!failed.is_list() || !is_active_kernel(kernel)) continue;
-    if (!is_last_resort(manifest, op, kernel) || !says_what_it_takes(kernel)) continue;
+    if (!chain_ends.is_last_resort(manifest, op, kernel) || !says_what_it_takes(kernel)) continue;
     sink.inspected();
     if (failed.size() == 0) continue;
     KindSet broken;
@@ -50,12 +51,12 @@ void check_failures(const Fact& manifest, const Fact& op, DtypeWords& words, Sin
 
 // Kinds that the predicate of the last resort accepts and no kernel takes.
 void check_claims(const Fact& manifest, const Fact& dispatch, DispatchKernels& registry,
-                  Sink& sink) {
+                  ChainEnds& chain_ends, Sink& sink) {
   const Fact predicate = dispatch[Key::predicate];
   if (dispatch[Key::table].said() || !predicate[Key::kinds].is_list()) return;
   const DispatchKernels::Taken* taken = registry.find(dispatch);
   if (taken == nullptr || !taken->known || taken->kernels == 0) return;
-  if (!ends_chain(manifest, taken->op, taken->platform, dispatch[Key::backend])) return;
+  if (!chain_ends.ends_chain(manifest, taken->op, taken->platform, dispatch[Key::backend])) return;
   sink.inspected();
   KindSet waived;
   waived.add_members(dispatch[Key::exceptions]);
@@ -79,15 +80,16 @@ void check_claims(const Fact& manifest, const Fact& dispatch, DispatchKernels& r
 
 void check(const Facts& facts, Sink& sink) {
   DtypeWords words(facts);
+  ChainEnds chain_ends;
   for (const Document& document : facts.documents) {
     const Fact manifest = facts.root(document);
     for (const Fact op : manifest[Key::operators].items()) {
-      check_failures(manifest, op, words, sink);
+      check_failures(manifest, op, words, chain_ends, sink);
     }
     if (manifest[Key::dispatch].size() == 0) continue;
     DispatchKernels registry(manifest);
     for (const Fact dispatch : manifest[Key::dispatch].items()) {
-      if (dispatch.is_object()) check_claims(manifest, dispatch, registry, sink);
+      if (dispatch.is_object()) check_claims(manifest, dispatch, registry, chain_ends, sink);
     }
   }
 }
