@@ -66,6 +66,24 @@ class Search {
     return platform_was_visible(pair.after.manifest, written, names_.of(pair.after.manifest));
   }
 
+  // Whether some kernel does what the lost one did.
+  static bool is_replaced(const Platform& platform, const std::vector<ServingKernel>& before,
+                          const std::vector<ServingKernel>& after) {
+    const auto is_gradient = [](const ServingKernel& row) {
+      return row.platform.name == "autograd";
+    };
+    // torch's `Autograd` may compute a result itself. Where it stood beside the lost kernel, that
+    // is what it called.
+    const bool gradient_calls = std::any_of(before.begin(), before.end(), is_gradient);
+    const std::vector<ServingKernel> reached = kernels_reached(after, platform);
+    return std::any_of(reached.begin(), reached.end(), [&](const ServingKernel& row) {
+      if (is_gradient(row)) return !gradient_calls;
+      // `SparseCUDA` beside `CUDA` is for other tensors.
+      return row.platform.name == platform.name || row.platform.name == row.platform.hardware ||
+             row.platform.role != PlatformRole::device;
+    });
+  }
+
   bool falls_back(const Fact& manifest, const Fact& written) {
     for (const Fact platform : manifest[Key::backend_fallbacks].items()) {
       if (platform.is_text() && names_.of(manifest).reaches(written, platform)) return true;
@@ -87,7 +105,7 @@ class Search {
     const Fact written = own->kernel[Key::platform];
     if (!comparable(pair, written) || falls_back(pair.after.manifest, written)) return;
     sink_.inspected();
-    if (kernels_reached(after, platform).empty()) {
+    if (!is_replaced(platform, before, after)) {
       losses_[platform.name].push_back({pair, own->kernel});
     }
   }

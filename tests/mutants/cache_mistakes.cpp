@@ -1,18 +1,9 @@
-#include <algorithm>
 #include <string>
 
 #include "tests/mutants/families.h"
 
 namespace opseal::test {
 namespace {
-
-// Takes a word out of a list of texts.
-bool drop(Json& list, const std::string& word) {
-  const auto found = std::find(list.begin(), list.end(), Json(word));
-  if (found == list.end()) return false;
-  list.erase(found);
-  return true;
-}
 
 Mistake cache_mistake(const char* rule, const char* what, bool (*make)(Place&)) {
   return {rule, what, make, "caches"};

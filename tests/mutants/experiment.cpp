@@ -24,12 +24,17 @@ struct Verdict {
   friend bool operator<(const Verdict& a, const Verdict& b) { return a.key() < b.key(); }
 };
 
-std::vector<Verdict> judge(std::string text, const std::vector<const Rule*>& rules) {
+Facts read(std::string text, const char* path) {
   InputFile input;
-  input.path = "registry.json";
+  input.path = path;
   input.size = text.size();
   input.bytes = std::move(text);
-  const Facts facts = load_file(all_analyzers().front(), std::move(input));
+  return load_file(all_analyzers().front(), std::move(input));
+}
+
+// With places in the last file only.
+std::vector<Verdict> judge(const Facts& facts, const std::vector<const Rule*>& rules) {
+  const auto last = static_cast<std::uint32_t>(facts.files.size() - 1);
   std::vector<Finding> findings;
   run_rules(rules, facts, 1, findings);
   std::vector<Verdict> verdicts;
@@ -37,18 +42,32 @@ std::vector<Verdict> judge(std::string text, const std::vector<const Rule*>& rul
     verdicts.push_back({"(problem)", "", problem.message, {problem.where}});
   }
   for (const Finding& finding : findings) {
-    Verdict verdict{
-        std::string(finding.rule->id), finding.subject, finding.message, {finding.evidence.where}};
-    for (const Evidence& other : finding.related) verdict.places.push_back(other.where);
+    Verdict verdict{std::string(finding.rule->id), finding.subject, finding.message, {}};
+    const auto note = [&](const Location& where) {
+      if (where.file == last) verdict.places.push_back(where);
+    };
+    note(finding.evidence.where);
+    for (const Evidence& other : finding.related) note(other.where);
     verdicts.push_back(std::move(verdict));
   }
   return verdicts;
 }
 
-std::vector<const Rule*> rules_for(std::string_view rule) {
+Facts two_dumps(std::string before, std::string after) {
+  Facts facts = read(std::move(before), "before.json");
+  for (Document& document : facts.documents) document.side = Side::before;
+  Facts second = read(std::move(after), "after.json");
+  for (Document& document : second.documents) document.side = Side::after;
+  facts.append(std::move(second));
+  return facts;
+}
+
+// The default profile of the command that runs the rule, and the rule itself.
+std::vector<const Rule*> rules_for(const Rule& rule) {
   std::vector<const Rule*> rules;
   for (const Rule* candidate : all_rules()) {
-    if (candidate->profile == Profile::standard || candidate->id == rule) {
+    if (candidate->two_dumps != rule.two_dumps) continue;
+    if (candidate->profile == Profile::standard || candidate == &rule) {
       rules.push_back(candidate);
     }
   }
@@ -58,7 +77,10 @@ std::vector<const Rule*> rules_for(std::string_view rule) {
 class Trial {
  public:
   Trial(const Registry& registry, const Mistake& mistake, std::size_t most_places)
-      : registry_(&registry), mistake_(&mistake), most_places_(most_places) {
+      : registry_(&registry),
+        mistake_(&mistake),
+        rule_(find_rule(mistake.rule)),
+        most_places_(most_places) {
     tally_.rule = mistake.rule;
     tally_.what = mistake.what;
     tally_.registry = registry.name();
@@ -70,16 +92,26 @@ class Trial {
     std::vector<std::size_t> order(registry_->size(mistake_->table));
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), random);
-    const std::vector<const Rule*> rules = rules_for(mistake_->rule);
+    if (rule_ == nullptr) return std::move(tally_);
+    const std::vector<const Rule*> rules = rules_for(*rule_);
     for (const std::size_t item : order) {
       if (tally_.made == most_places_) break;
       std::vector<Json> items(1, original(item));
       std::vector<Json> added;
-      Place place{items.front(), added, registry_->manifest(), random};
+      Json beside = Json::object();
+      Json recorded = rule_->two_dumps ? items.front() : Json();
+      Place place{items.front(), added, beside, recorded, registry_->manifest(), item, random};
       if (!mistake_->make(place)) continue;
       items.insert(items.end(), added.begin(), added.end());
       ++tally_.made;
-      compare(item, registry_->with(mistake_->table, item, items), rules, before);
+      const Registry::Text made = registry_->with(mistake_->table, item, items, beside);
+      compare(
+          item, made,
+          judge(rule_->two_dumps
+                    ? two_dumps(registry_->with(mistake_->table, item, {recorded}).text, made.text)
+                    : read(made.text, "registry.json"),
+                rules),
+          before);
     }
     return std::move(tally_);
   }
@@ -91,20 +123,19 @@ class Trial {
     return registry_->head();
   }
 
-  void compare(std::size_t item, const Registry::Text& made, const std::vector<const Rule*>& rules,
+  void compare(std::size_t item, const Registry::Text& made, const std::vector<Verdict>& verdicts,
                const std::set<Verdict>& before) {
     bool seen = false;
     std::set<std::string> disturbed;
-    for (const Verdict& verdict : judge(made.text, rules)) {
+    for (const Verdict& verdict : verdicts) {
       if (verdict.rule != mistake_->rule) {
         if (!known(before, verdict)) disturbed.insert(verdict.rule);
         continue;
       }
       if (before.contains(verdict)) continue;
-      seen = seen || std::any_of(verdict.places.begin(), verdict.places.end(),
-                                 [&made](const Location& where) {
-                                   return where.offset >= made.first && where.offset < made.end;
-                                 });
+      seen = seen ||
+             std::any_of(verdict.places.begin(), verdict.places.end(),
+                         [&made](const Location& where) { return made.is_made(where.offset); });
     }
     for (const std::string& rule : disturbed) ++tally_.disturbed[rule];
     if (seen) {
@@ -130,6 +161,7 @@ class Trial {
 
   const Registry* registry_;
   const Mistake* mistake_;
+  const Rule* rule_;
   std::size_t most_places_;
   Tally tally_;
 };
@@ -140,7 +172,7 @@ std::vector<Tally> make_mistakes(const Registry& registry, const std::vector<Mis
                                  std::string_view family, std::size_t most_places) {
   const auto all = all_rules();
   const std::vector<Verdict> recorded =
-      judge(registry.text(), std::vector<const Rule*>(all.begin(), all.end()));
+      judge(read(registry.text(), "registry.json"), {all.begin(), all.end()});
   const std::set<Verdict> before(recorded.begin(), recorded.end());
   std::vector<Tally> tallies;
   for (const Mistake& mistake : mistakes) {

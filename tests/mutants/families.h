@@ -18,11 +18,33 @@ std::vector<Mistake> target_mistakes();
 // Dtypes, predicates and dispatch tables.
 std::vector<Mistake> dispatch_mistakes();
 std::vector<Mistake> cache_mistakes();
+// What the key of a cache is made of, and what stands in a cache.
+std::vector<Mistake> key_mistakes();
+// Versions of operators.
+std::vector<Mistake> version_mistakes();
+// Schemas, shape functions, marks of writes: how operators are defined.
+std::vector<Mistake> definition_mistakes();
+// Backward operators, gradient keys, batching.
+std::vector<Mistake> autograd_mistakes();
+// Support predicates, tables over an enumeration, look-ups by name.
+std::vector<Mistake> predicate_mistakes();
+std::vector<Mistake> dtype_mistakes();
+// What is said of single kernels.
+std::vector<Mistake> kernel_mistakes();
+// Handlers and libraries behind targets.
+std::vector<Mistake> native_mistakes();
+// One operator in two registries.
+std::vector<Mistake> cross_mistakes();
+// One registry in two dumps.
+std::vector<Mistake> diff_mistakes();
 
 inline std::vector<Mistake> all_mistakes() {
   std::vector<Mistake> all;
-  for (const auto family : {gradient_mistakes, etp_mistakes, registration_mistakes, target_mistakes,
-                            dispatch_mistakes, cache_mistakes}) {
+  for (const auto family :
+       {gradient_mistakes, etp_mistakes, registration_mistakes, target_mistakes, dispatch_mistakes,
+        cache_mistakes, key_mistakes, version_mistakes, definition_mistakes, autograd_mistakes,
+        predicate_mistakes, dtype_mistakes, kernel_mistakes, native_mistakes, cross_mistakes,
+        diff_mistakes}) {
     for (Mistake& mistake : family()) all.push_back(std::move(mistake));
   }
   return all;

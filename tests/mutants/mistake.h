@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace opseal::test {
@@ -16,12 +17,21 @@ struct Place {
   Json& item;
   // What is registered right after it, if the mistake adds something.
   std::vector<Json>& added;
+  // What else the made registry holds, as an object: further items under the name of a list, and
+  // other members of the manifest in place of those that were recorded.
+  Json& beside;
+  // The same item in the dump before, where the rule compares two. What is added there was recorded
+  // by nobody, and is there before the mistake is made.
+  Json& before;
   // The registry as it was recorded.
   const Json& manifest;
+  // Which one of its list.
+  std::size_t index;
   Random& random;
 };
 
-// A mistake that somebody can make in registering something.
+// A mistake that somebody can make in registering something. For a rule that compares two dumps it
+// is made in the second, and the first is the registry as it was recorded.
 struct Mistake {
   std::string rule;
   std::string what;
@@ -51,6 +61,32 @@ inline const Json& at(const Json& object, const char* key) {
 
 inline bool has_items(const Json& object, const char* key) {
   return has(object, key) && object.at(key).is_array() && !object.at(key).empty();
+}
+
+inline std::string text_of(const Json& object, const char* key) {
+  return has(object, key) && object.at(key).is_string() ? object.at(key).get<std::string>()
+                                                        : std::string();
+}
+
+inline bool is_system(const Place& place, std::string_view system) {
+  return text_of(place.manifest, "system") == system;
+}
+
+// Takes a value out of a list.
+inline bool drop(Json& list, const Json& value) {
+  for (std::size_t at = 0; at < list.size(); ++at) {
+    if (list[at] != value) continue;
+    list.erase(at);
+    return true;
+  }
+  return false;
+}
+
+inline bool holds(const Json& list, const Json& value) {
+  for (const Json& item : list) {
+    if (item == value) return true;
+  }
+  return false;
 }
 
 // One of a list that is not empty.

@@ -39,31 +39,54 @@ std::size_t Registry::size(const std::string& table) const {
   return found == nullptr ? 0 : found->items.size();
 }
 
-Registry::Text Registry::with(const std::string& table, std::size_t item,
-                              const std::vector<Json>& items) const {
-  Text made;
-  std::string& text = made.text;
-  const std::string head = (table.empty() ? items.front() : head_).dump();
-  text = head.substr(0, head.size() - 1);
-  if (table.empty()) made.end = text.size();
-  for (const Table& each : tables_) {
-    text += ",\n" + Json(each.key).dump() + ": [";
-    for (std::size_t at = 0; at < each.items.size(); ++at) {
-      text += at == 0 ? "\n" : ",\n";
-      if (each.key != table || at != item) {
-        text += each.items[at];
-        continue;
-      }
-      made.first = text.size();
-      for (std::size_t part = 0; part < items.size(); ++part) {
-        if (part > 0) text += ",\n";
-        text += items[part].dump();
-      }
-      made.end = text.size();
+bool Registry::Text::is_made(std::uint64_t offset) const {
+  return std::any_of(made.begin(), made.end(), [offset](const Span& span) {
+    return offset >= span.first && offset < span.end;
+  });
+}
+
+// `more`: items behind its own, or nothing.
+void Registry::write_table(const Table& table, const Replaced& replaced, const Json& more,
+                           Text& out) {
+  std::string& text = out.text;
+  text += ",\n" + Json(table.key).dump() + ": [";
+  const auto write_made = [&](const auto& items, std::size_t before) {
+    const std::size_t first = text.size();
+    for (const Json& item : items) {
+      text += before++ == 0 ? "\n" : ",\n";
+      text += item.dump();
     }
-    text += "]";
+    out.made.push_back({first, text.size()});
+  };
+  for (std::size_t at = 0; at < table.items.size(); ++at) {
+    if (table.key == replaced.table && at == replaced.item) {
+      write_made(replaced.items, at);
+      continue;
+    }
+    text += at == 0 ? "\n" : ",\n";
+    text += table.items[at];
   }
-  text += "}\n";
+  if (more.is_array()) write_made(more, table.items.size());
+  text += "]";
+}
+
+Registry::Text Registry::with(const std::string& table, std::size_t item,
+                              const std::vector<Json>& items, const Json& beside) const {
+  Text made;
+  Json head = table.empty() ? items.front() : head_;
+  bool head_made = table.empty();
+  for (const auto& [key, value] : beside.items()) {
+    if (find(key) != nullptr) continue;
+    head[key] = value;
+    head_made = true;
+  }
+  const std::string head_text = head.dump();
+  made.text = head_text.substr(0, head_text.size() - 1);
+  if (head_made) made.made.push_back({0, made.text.size()});
+  for (const Table& each : tables_) {
+    write_table(each, {table, item, items}, at(beside, each.key.c_str()), made);
+  }
+  made.text += "}\n";
   return made;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -24,12 +25,18 @@ class Registry {
 
   struct Text {
     std::string text;
+    struct Span {
+      std::size_t first = 0;
+      std::size_t end = 0;
+    };
     // The bytes that were written for the mistake.
-    std::size_t first = 0;
-    std::size_t end = 0;
+    std::vector<Span> made;
+
+    bool is_made(std::uint64_t offset) const;
   };
-  // The manifest with that item replaced by these.
-  Text with(const std::string& table, std::size_t item, const std::vector<Json>& items) const;
+  // The manifest with that item replaced by these, and with what `Place::beside` holds.
+  Text with(const std::string& table, std::size_t item, const std::vector<Json>& items,
+            const Json& beside = Json::object()) const;
   // As recorded.
   std::string text() const;
 
@@ -39,7 +46,15 @@ class Registry {
     std::vector<std::string> items;
   };
 
+  struct Replaced {
+    const std::string& table;
+    std::size_t item;
+    const std::vector<Json>& items;
+  };
+
   const Table* find(const std::string& table) const;
+  static void write_table(const Table& table, const Replaced& replaced, const Json& more,
+                          Text& out);
 
   std::string name_;
   Json manifest_;

@@ -1,0 +1,155 @@
+#include <algorithm>
+#include <string>
+
+#include "tests/mutants/families.h"
+
+namespace opseal::test {
+namespace {
+
+bool has_row(const Json& op, const char* platform) {
+  return std::any_of(at(op, "kernels").begin(), at(op, "kernels").end(),
+                     [platform](const Json& kernel) { return kernel["platform"] == platform; });
+}
+
+// Takes away what differentiates the operator. False where nothing would be left.
+bool drop_gradients(Json& op) {
+  if (!has_items(op, "kernels")) return false;
+  Json rest = Json::array();
+  for (const Json& kernel : op["kernels"]) {
+    const std::string platform = kernel["platform"];
+    if (!platform.starts_with("Autograd") && platform != "CompositeImplicitAutograd") {
+      rest.push_back(kernel);
+    }
+  }
+  if (op.contains("gradient")) op["gradient"] = nullptr;
+  op["kernels"] = rest;
+  return has_row(op, "CPU") || has_row(op, "CUDA");
+}
+
+// `scale` of `lib::scale.out`.
+std::string base_of(const Json& op) {
+  std::string name = op["name"];
+  const std::size_t colons = name.rfind("::");
+  if (colons != name.npos) name.erase(0, colons + 2);
+  return name.substr(0, name.find('.'));
+}
+
+// No operator beside it could be another half of it.
+bool stands_alone(const Place& place, const std::string& base) {
+  std::size_t near = 0;
+  for (const Json& op : place.manifest["operators"]) near += base_of(op).starts_with(base) ? 1 : 0;
+  return near == 1;
+}
+
+bool is_forward_name(const std::string& base) {
+  for (const char* ending : {"_backward", "_bwd", "_grad", "_forward", "_fwd", "_impl"}) {
+    if (base.ends_with(ending)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<Mistake> autograd_mistakes() {
+  return {
+      {"grad-unmarked", "said to be differentiable, and nothing differentiates it",
+       [](Place& place) {
+         if (!is_system(place, "torch") || !drop_gradients(place.item)) return false;
+         place.item["differentiable"] = true;
+         place.item["gradient"] = nullptr;
+         return true;
+       }},
+      {"grad-dtype-narrower", "a backward for one floating dtype of several",
+       [](Place& place) {
+         for (const Json& kernel : at(place.item, "kernels")) {
+           const bool typed = has(kernel, "dtypes");
+           const Json& taken = typed ? kernel["dtypes"] : at(at(kernel, "type_constraints"), "T");
+           const Json half = typed ? "f16" : "tensor(float16)";
+           if (!holds(taken, half) || holds(at(kernel, "failed"), half)) continue;
+           place.item["gradient"] = {{"function", {{"name", "pkg.backward"}}},
+                                     {"dtypes", {typed ? "f32" : "tensor(float)"}}};
+           return true;
+         }
+         return false;
+       }},
+      {"grad-integer-tangent", "a rule for an integer input",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!has_items(op, "traced_signatures") || !has(op, "jvp")) return false;
+         if (op["jvp"]["kind"] != "per_input" || !at(op, "inputs").is_number()) return false;
+         Json& rules = op["jvp"]["rules"];
+         if (rules.size() != op["inputs"].get<std::size_t>()) return false;
+         for (std::size_t slot = 0; slot < rules.size(); ++slot) {
+           const std::string dtype = op["traced_signatures"][0][slot];
+           if (!rules[slot].is_null() || !dtype.starts_with("int")) continue;
+           rules[slot] = {{"name", "pkg.tangent_of_an_index"}};
+           return true;
+         }
+         return false;
+       }},
+      {"autograd-key-missing", "a backward operator that nothing connects",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!is_system(place, "torch") || !has(op, "schema") || !is_forward_name(base_of(op))) {
+           return false;
+         }
+         if (text_of(op, "schema").find('!') != std::string::npos) return false;
+         if (!stands_alone(place, base_of(op)) || !drop_gradients(op)) return false;
+         const std::string space = op["namespace"];
+         place.added.push_back(
+             {{"name", space + "::" + base_of(op) + "_backward"},
+              {"namespace", space},
+              {"schema", space + "::" + base_of(op) + "_backward(Tensor grad) -> Tensor"},
+              {"kernels", {{{"platform", "CPU"}}}}});
+         return true;
+       }},
+      {"autograd-key-device", "the gradient bound to one of two devices",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!has_row(op, "CPU") || !has_row(op, "CUDA") || is_null(op, "gradient")) return false;
+         Json* gradient = nullptr;
+         for (Json& kernel : op["kernels"]) {
+           const std::string platform = kernel["platform"];
+           if (platform.starts_with("Composite")) return false;
+           if (!platform.starts_with("Autograd")) continue;
+           if (platform != "Autograd" || gradient != nullptr) return false;
+           gradient = &kernel;
+         }
+         if (gradient == nullptr) return false;
+         (*gradient)["platform"] = "AutogradCUDA";
+         return true;
+       }},
+      {"grad-arity", "more gradients than inputs and attributes",
+       [](Place& place) {
+         if (!at(place.item, "inputs").is_number()) return false;
+         place.item["gradient"] = {{"function", {{"name", "pkg.backward"}}},
+                                   {"returns", place.item["inputs"].get<std::size_t>() +
+                                                   at(place.item, "attributes").size() + 1}};
+         return true;
+       }},
+      {"grad-orphan", "a gradient operator that nobody registers",
+       [](Place& place) {
+         std::string name = text_of(place.item, "name");
+         const std::size_t dot = name.find('.', name.find("::") + 1);
+         if (dot != name.npos) name.erase(dot);
+         place.item["gradient"] = {{"operator", name + "_gradient_of_nobody"}};
+         return true;
+       }},
+      {"batch-missing", "no batching rule where a kernel is to be batched",
+       [](Place& place) {
+         if (!has_items(place.item, "kernels")) return false;
+         place.item["batching"] = nullptr;
+         place.item["kernels"].front()["launch"] = {{"vmap_method", "sequential"}};
+         return true;
+       }},
+      {"batch-fixed-launch", "a fixed grid that is batched by broadcasting",
+       [](Place& place) {
+         if (!has_items(place.item, "kernels") || is_null(place.item, "batching")) return false;
+         place.item["kernels"].front()["launch"] = {{"grid", "fixed"},
+                                                    {"vmap_method", "broadcast_all"}};
+         return true;
+       }},
+  };
+}
+
+}  // namespace opseal::test

@@ -1,0 +1,230 @@
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "tests/mutants/families.h"
+#include "tests/mutants/unmark.h"
+
+namespace opseal::test {
+namespace {
+
+bool has_schema(const Json& op) { return has(op, "schema") && op["schema"].is_string(); }
+
+// torch writes `_0`, `_1` for what it inferred: such a schema has no marks.
+bool is_inferred(const Json& op) { return text_of(op, "schema").find(" _0") != std::string::npos; }
+
+bool in_torch(const Place& place) {
+  return is_system(place, "torch") && has_schema(place.item) && !is_inferred(place.item);
+}
+
+// `lib::scale.out`: where the base name begins, and where it ends.
+std::size_t base_begin(const std::string& name) {
+  const std::size_t colons = name.rfind("::");
+  return colons == name.npos ? 0 : colons + 2;
+}
+
+std::size_t base_end(const std::string& name) {
+  return std::min(name.find('.', base_begin(name)), name.size());
+}
+
+bool is_name_taken(const Place& place, const std::string& name) {
+  return std::any_of(place.manifest["operators"].begin(), place.manifest["operators"].end(),
+                     [&name](const Json& op) { return op["name"] == name; });
+}
+
+// Another operator of the item's registry that nobody defines.
+Json undefined(const Place& place, std::string name, const std::string& space,
+               const std::string& platform) {
+  return {{"name", std::move(name)},
+          {"namespace", space.empty() ? place.item["namespace"] : Json(space)},
+          {"schema", nullptr},
+          {"kernels", {{{"platform", platform}}}}};
+}
+
+bool is_shaped(const Json& op) {
+  if (has(op, "abstract")) return true;
+  return std::any_of(op["kernels"].begin(), op["kernels"].end(),
+                     [](const Json& kernel) { return kernel["platform"] == "Meta"; });
+}
+
+// Devices that the operator has a kernel for; empty where a row serves all of them.
+std::set<std::string> devices_of(const Json& op) {
+  std::set<std::string> devices;
+  for (const Json& kernel : at(op, "kernels")) {
+    const std::string platform = kernel["platform"];
+    if (platform.starts_with("Composite")) return {};
+    if (platform == "CPU" || platform == "CUDA") devices.insert(platform);
+  }
+  return devices;
+}
+
+// Nine in ten of at least five neighbours have a shape function, in the namespace as well as among
+// those with equal devices.
+bool neighbours_are_shaped(const Place& place) {
+  const std::set<std::string> devices = devices_of(place.item);
+  if (devices.empty()) return false;
+  std::size_t shaped = 0;
+  std::size_t near = 0;
+  std::size_t near_shaped = 0;
+  std::size_t all = 0;
+  for (const Json& op : place.manifest["operators"]) {
+    if (op["namespace"] != place.item["namespace"] || !op.contains("abstract")) continue;
+    const std::set<std::string> others = devices_of(op);
+    if (others.empty()) continue;
+    ++all;
+    shaped += is_shaped(op) ? 1 : 0;
+    if (others != devices) continue;
+    ++near;
+    near_shaped += is_shaped(op) ? 1 : 0;
+  }
+  return near > 5 && shaped * 100 >= all * 95 && near_shaped * 100 >= near * 95;
+}
+
+void drop_rows(Json& kernels, const char* platform) {
+  for (std::size_t at = kernels.size(); at-- > 0;) {
+    if (kernels[at]["platform"] == platform) kernels.erase(at);
+  }
+}
+
+// Arguments that every call gives by position, or 0 where that isn't plain.
+std::size_t positional_arguments(const Place& place) {
+  const Json& op = place.item;
+  if (has_schema(op)) {
+    if (!in_torch(place) || text_of(op, "schema").find('*') != std::string::npos) return 0;
+    return at(op, "inputs").size() + at(op, "attributes").size();
+  }
+  return at(op, "inputs").is_number() && op.contains("attributes") ? op["inputs"].get<std::size_t>()
+                                                                   : 0;
+}
+
+}  // namespace
+
+std::vector<Mistake> definition_mistakes() {
+  return {
+      {"fake-missing", "the shape function lost, where neighbours have one",
+       [](Place& place) {
+         if (!is_system(place, "torch") || !place.item.contains("abstract")) return false;
+         if (!is_shaped(place.item) || !neighbours_are_shaped(place)) return false;
+         place.item["abstract"] = nullptr;
+         drop_rows(place.item["kernels"], "Meta");
+         return true;
+       }},
+      {"fake-signature", "the shape function takes an argument too few",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!has(at(op, "abstract"), "positional") || has(op["abstract"], "kind")) return false;
+         const std::size_t arguments = positional_arguments(place);
+         if (arguments == 0 || op["abstract"]["positional"] != arguments) return false;
+         op["abstract"]["positional"] = arguments - 1;
+         op["abstract"]["variadic"] = false;
+         return true;
+       }},
+      {"fake-shape-mismatch", "the kernel writes wider floats than were traced",
+       [](Place& place) {
+         if (!has_items(place.item, "traced_signatures") || !has_items(place.item, "kernels")) {
+           return false;
+         }
+         Json computed = place.item["traced_signatures"].front();
+         if (computed.back() != "float32") return false;
+         computed.back() = "float64";
+         any_of(place.item["kernels"], place.random)["signatures"] = {computed};
+         return true;
+       }},
+      {"mutation-unmarked", "an operand and its schema differ about a write",
+       [](Place& place) {
+         if (!in_torch(place) || !has_items(place.item, "inputs")) return false;
+         Json& operand = any_of(place.item["inputs"], place.random);
+         if (!has(operand, "name") || !has(operand, "mutated")) return false;
+         operand["mutated"] = !operand["mutated"].get<bool>();
+         return true;
+       }},
+      {"mutation-unmarked", "an `.out` overload without a mark",
+       [](Place& place) {
+         if (!in_torch(place) || !text_of(place.item, "name").ends_with(".out")) return false;
+         return unmark(place.item);
+       }},
+      {"mutates-args-malformed", "a name that no parameter has",
+       [](Place& place) {
+         if (!in_torch(place) || !has_items(place.item, "inputs")) return false;
+         place.item["mutates_args"] = {"no_such_parameter"};
+         return true;
+       }},
+      {"mutates-args-malformed", "a text in place of a list",
+       [](Place& place) {
+         if (!in_torch(place)) return false;
+         place.item["mutates_args"] = "x,y";
+         return true;
+       }},
+      {"impl-without-def", "a kernel in a namespace that nobody defines anything in",
+       [](Place& place) {
+         if (!in_torch(place)) return false;
+         place.added.push_back(undefined(place, "nowhere::scale", "nowhere", "CPU"));
+         return true;
+       }},
+      {"impl-without-def", "a kernel for a misspelt operator",
+       [](Place& place) {
+         if (!in_torch(place)) return false;
+         std::string name = place.item["name"];
+         const std::size_t begin = base_begin(name);
+         if (base_end(name) - begin < 7) return false;
+         const char lost = name[begin + 3];
+         if ((lost >= '0' && lost <= '9') || lost == '_') return false;
+         name.erase(begin + 3, 1);
+         if (is_name_taken(place, name)) return false;
+         place.added.push_back(undefined(place, name, "", "Vulkan"));
+         return true;
+       }},
+      {"impl-def-unseen", "a kernel for an operator that is defined elsewhere, if at all",
+       [](Place& place) {
+         if (!in_torch(place)) return false;
+         std::string name = place.item["name"];
+         name.insert(base_end(name), "_of_another_library");
+         place.added.push_back(undefined(place, name, "", "CPU"));
+         return true;
+       }},
+      {"def-without-impl", "only the shape function left",
+       [](Place& place) {
+         if (!in_torch(place) || devices_of(place.item).empty()) return false;
+         place.item["kernels"] = {{{"platform", "Meta"}}};
+         return true;
+       }},
+      {"schema-conflict", "a second definition with an argument more",
+       [](Place& place) {
+         if (!has_schema(place.item) || is_inferred(place.item)) return false;
+         if (!is_system(place, "torch") && !is_system(place, "executorch")) return false;
+         std::string schema = place.item["schema"];
+         const std::size_t open = schema.find('(');
+         schema.insert(open + 1, schema[open + 1] == ')' ? "int extra" : "int extra, ");
+         place.added.push_back({{"name", place.item["name"]},
+                                {"namespace", place.item["namespace"]},
+                                {"schema", schema}});
+         return true;
+       }},
+      {"namespace-wrong", "a letter of the namespace lost",
+       [](Place& place) {
+         const std::string space = text_of(place.item, "namespace");
+         const auto& operators = place.manifest["operators"];
+         const auto members =
+             std::count_if(operators.begin(), operators.end(),
+                           [&space](const Json& op) { return text_of(op, "namespace") == space; });
+         if (space.size() < 6 || members < 4 || space[2] == '_') return false;
+         // Whoever nobody defines is in its namespace because the definition is.
+         if (is_system(place, "torch") && !has_schema(place.item)) return false;
+         const std::string slip = space.substr(0, 2) + space.substr(3);
+         place.item["namespace"] = slip;
+         for (const char* key : {"name", "schema"}) {
+           const std::string text = text_of(place.item, key);
+           if (text.starts_with(space + "::")) place.item[key] = slip + text.substr(space.size());
+         }
+         return true;
+       }},
+      {"override-silent", "a registry that replaces without a word",
+       [](Place& place) {
+         place.item["on_duplicate"] = place.random() % 2 == 0 ? "replace" : "ignore";
+         return true;
+       },
+       ""},
+  };
+}
+
+}  // namespace opseal::test
