@@ -56,8 +56,6 @@ constexpr Judged operand_rows[] = {
      .worse = {Impact::additive, "any strides may be passed"},
      .better = misread},
     {.key = Key::layout, .worse = misread},
-    {.key = Key::type,
-     .worse = {Impact::breaking, "callers that pass the old type may be refused"}},
     {.key = Key::alias, .worse = sharing},
     {.key = Key::optional,
      .worse_if = Worse::lower,
@@ -71,6 +69,11 @@ constexpr Judged operand_rows[] = {
      .worse_if = Worse::lower,
      .worse = {Impact::numerics, "no gradient flows to it any more"},
      .better = {Impact::numerics, "a gradient flows to it now"}},
+};
+
+constexpr Judged type_row[] = {
+    {.key = Key::type,
+     .worse = {Impact::breaking, "callers that pass the old type may be refused"}},
 };
 
 // Bounds that both dumps have, each its own.
@@ -91,6 +94,19 @@ void compare_written(const Compared& compared, const std::string& what, const Fa
       then, now);
 }
 
+// A type variable is what it stands for, whatever its name.
+void compare_types(const Compared& compared, const std::string& what, const Fact& then,
+                   const Fact& now) {
+  const Fact old_variable = compared.before()[Key::type_constraints].at(then[Key::type].text());
+  const Fact variable = compared.after()[Key::type_constraints].at(now[Key::type].text());
+  if (!old_variable.is_list() || !variable.is_list()) {
+    compare_members({compared.list, compared.subject, "operand", {}, " of " + what}, type_row, then,
+                    now);
+  } else if (!same_meaning(then[Key::type], now[Key::type])) {
+    compare_dtypes(compared, what, old_variable, variable);
+  }
+}
+
 void compare_operand(const Compared& compared, const std::string& what, const Fact& then,
                      const Fact& now) {
   if (then[Key::name].is_text() && now[Key::name].is_text() &&
@@ -109,6 +125,7 @@ void compare_operand(const Compared& compared, const std::string& what, const Fa
       compare_members({compared.list, compared.subject, "operand", {}, " of " + what}, {&row, 1},
                       then, now);
   }
+  compare_types(compared, what, then, now);
   compare_written(compared, what, then[Key::mutated], now[Key::mutated]);
 }
 

@@ -84,10 +84,15 @@ void compare_batching(const Compared& compared) {
                       lost ? "mapping it over a batch fails" : "it can be mapped over a batch",
                       then, now);
   } else if (!same_meaning(then, now)) {
+    const auto text = [](const Fact& batching) {
+      std::string out = quote(batching[Key::kind].text());
+      if (batching[Key::counterpart].is_text())
+        out += " to " + quote(batching[Key::counterpart].text());
+      return out;
+    };
     const bool other_kind = then[Key::kind].name() != now[Key::kind].name();
     compared.list.add(Impact::speed, "batching", compared.subject,
-                      "batching " + (other_kind ? quote(now[Key::kind].text()) + ", before " +
-                                                      quote(then[Key::kind].text())
+                      "batching " + (other_kind ? text(now) + ", before " + text(then)
                                                 : difference_text(then, now)),
                       "a batch is served in another way", then, now);
   }

@@ -78,8 +78,8 @@ std::string members_text(const Fact& before, const Fact& after) {
     const Fact now = after[then.key()];
     if (then.key() == Key::location || then.key() == Key::extension || same_meaning(then, now))
       continue;
-    // A function is the same under another module.
-    if (then.key() == Key::name && own_name(then.text()) == own_name(now.text())) continue;
+    // `difference_text` has told of another name; what is left is another module.
+    if (then.key() == Key::name) continue;
     parts.push_back("at " + quote(to_text(then.key())) + ' ' + difference_text(then, now));
   }
   return join_parts(std::move(parts));
@@ -140,7 +140,8 @@ std::string difference_text(const Fact& before, const Fact& after) {
     text = list_text(before, after);
   } else if (before.is_map() && after.is_map()) {
     text = entries_text(before, after);
-  } else if (before.is_object() && after.is_object()) {
+  } else if (before.is_object() && after.is_object() &&
+             own_name(before[Key::name].text()) == own_name(after[Key::name].text())) {
     text = members_text(before, after);
   }
   if (!text.empty()) return text;

@@ -143,6 +143,16 @@ TEST_CASE("what makes right calls fail or be misread is breaking") {
   CHECK(change_of(R"("inputs": [{"name": "w", "rank": null}])",
                   R"("inputs": [{"name": "w", "rank": 2}])") ==
         "breaking major mv: `rank` of input 0 is 2, before `null`");
+  // The name of a type variable is nobody's business; what it stands for is.
+  CHECK(
+      change_of(R"("type_constraints": {"T": ["f32"], "S": ["f32"]}, "inputs": [{"type": "T"}])",
+                R"("type_constraints": {"T": ["f32"], "S": ["f32"]}, "inputs": [{"type": "S"}])") ==
+      "");
+  CHECK(
+      change_of(
+          R"("type_constraints": {"T": ["f32", "f16"], "S": ["f32"]}, "inputs": [{"type": "T"}])",
+          R"("type_constraints": {"T": ["f32", "f16"], "S": ["f32"]}, "inputs": [{"type": "S"}])") ==
+      "breaking major mv: input 0 lost `f16`");
   CHECK(change_of(R"("schema": "a::f(Tensor x) -> Tensor")", R"("schema": null)") ==
         "breaking major mv: nobody defines it any more");
 }
@@ -164,6 +174,15 @@ TEST_CASE("promises about results are compared") {
                            {"platform": "cpu", "dtypes": ["f32"], "revision": "2"}])") ==
         "numerics minor mv: `revision` of kernel `cpu` is `3`, before `1` / "
         "numerics minor mv: `revision` of kernel `cpu` is `2`, before `1`");
+}
+
+TEST_CASE("functions that differ are named, or what they take") {
+  CHECK(change_of(R"("transpose": {"name": "a.f", "positional": 1})",
+                  R"("transpose": {"name": "a.g", "positional": 2})") ==
+        "numerics minor mv: transpose rule is `a.g`, before `a.f`");
+  CHECK(change_of(R"("transpose": {"name": "a.f", "positional": 1})",
+                  R"("transpose": {"name": "b.f", "positional": 2})") ==
+        "numerics minor mv: transpose rule at `positional` is 2, before 1");
 }
 
 TEST_CASE("dumps of different systems are told so first") {
