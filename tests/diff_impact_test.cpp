@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cli/settings.h"
+#include "compare/schema_text.h"
 #include "tests/diff_support.h"
 #include "tests/support.h"
 
@@ -44,6 +45,13 @@ std::string row(std::string_view before, std::string_view after, std::string_vie
 
 std::string cache_change(std::string_view before, std::string_view after) {
   return row(before, after, "caches");
+}
+
+std::string schema_change(std::string_view before, std::string_view after) {
+  const auto schema = [](std::string_view text) {
+    return R"("schema": ")" + std::string(text) + '"';
+  };
+  return change_of(schema(before), schema(after));
 }
 
 // Compares two files that hold the texts, with a configuration.
@@ -174,6 +182,32 @@ TEST_CASE("promises about results are compared") {
                            {"platform": "cpu", "dtypes": ["f32"], "revision": "2"}])") ==
         "numerics minor mv: `revision` of kernel `cpu` is `3`, before `1` / "
         "numerics minor mv: `revision` of kernel `cpu` is `2`, before `1`");
+}
+
+TEST_CASE("schemas are compared by what they mean") {
+  CHECK(schema_change("a::f(Tensor x, int[2] k=1) -> Tensor",
+                      "a::f(Tensor x, SymInt[2] k=[1, 1]) -> Tensor") == "");
+  CHECK(schema_change("a::f(Tensor x) -> Tensor", "a::f(Tensor x, int k=1) -> Tensor") ==
+        "additive minor mv: new argument `k` with the default `1`");
+  CHECK(schema_change("a::f(Tensor x) -> Tensor", "a::f(Tensor x, int k) -> Tensor") ==
+        "breaking major mv: new argument `k` without a default");
+  CHECK(schema_change("a::f(Tensor x, int k=1) -> Tensor", "a::f(Tensor x, int k=2) -> Tensor") ==
+        "numerics minor mv: argument `k` has the default `2`, before `1`");
+  CHECK(schema_change("a::f(Tensor grad) -> Tensor", "a::f(Tensor grad_out) -> Tensor") ==
+        "breaking major mv: argument `grad` is named `grad_out` now");
+  CHECK(schema_change("a::f(Tensor x, Tensor y) -> Tensor", "a::f(Tensor y, Tensor x) -> Tensor") ==
+        "breaking major mv: arguments stand in another order");
+  CHECK(schema_change("a::f(Tensor x, int? k) -> Tensor", "a::f(Tensor x, Scalar? k) -> Tensor") ==
+        "additive minor mv: argument `k` is a `Scalar?`, before a `int?`");
+  CHECK(schema_change("a::f(Tensor x, int? k) -> Tensor", "a::f(Tensor x, int k) -> Tensor") ==
+        "breaking major mv: argument `k` is a `int`, before a `int?`");
+  CHECK(schema_change("a::f(Tensor x) -> Tensor", "a::f(Tensor(a!) x) -> Tensor(a!)") ==
+        "breaking major mv: argument `x` is written / "
+        "numerics minor mv: output 0 shares memory with an argument");
+  CHECK(schema_change("a::f(Tensor x) -> (Tensor, Tensor)", "a::f(Tensor x) -> Tensor") ==
+        "breaking major mv: returns 1 output, before 2");
+  CHECK(!read_schema(R"({"type": "ffi.Function"})").readable);
+  CHECK(!read_schema("f(((").readable);
 }
 
 TEST_CASE("functions that differ are named, or what they take") {
