@@ -92,6 +92,9 @@ void count(Audit& audit) {
       ++audit.counts.notes;
     }
   }
+  for (const Change& change : audit.changes.list) {
+    if (change.silenced()) ++audit.suppressed;
+  }
 }
 
 // What had no effect is told where problems are told, in every format; it makes no run incomplete.
@@ -104,7 +107,9 @@ void add_remarks(Audit& audit) {
 bool fails_by_impact(const Audit& audit) {
   const Impact least = audit.settings.fail_on_impact;
   return std::any_of(audit.changes.list.begin(), audit.changes.list.end(),
-                     [least](const Change& change) { return change.impact >= least; }) ||
+                     [least](const Change& change) {
+                       return !change.silenced() && change.impact >= least;
+                     }) ||
          std::any_of(audit.findings.begin(), audit.findings.end(), [least](const Finding& finding) {
            return finding.silenced_by.empty() && impact_of(finding.severity) >= least;
          });
@@ -155,7 +160,7 @@ void judge(const Options& options, const std::vector<const Rule*>& rules, Audit&
   // From here on facts are const.
   audit.runs = run_rules(rules, audit.facts, thread_count(options), audit.findings);
   sort_findings(audit);
-  settle_findings(audit.settings, rules, audit.findings);
+  settle_findings(audit.settings, rules, audit.findings, audit.changes.list);
   set_fingerprints(audit);
   // From here on findings are const.
   count(audit);
@@ -180,6 +185,8 @@ Audit read_inputs(const Options& options) {
 }
 
 Audit run_diff(const Options& options) {
+  if (std::count(options.paths.begin(), options.paths.end(), "-") > 1)
+    throw UsageError("both dumps are `-`, expected standard input for one of them at most");
   Audit audit;
   audit.arguments = options.arguments;
   audit.settings = make_settings(options);

@@ -18,9 +18,9 @@ struct ConfigText {
   std::uint64_t length = 0;
 };
 
-// A finding that is known and accepted.
+// A finding or a change that is known and accepted.
 struct Silence {
-  // Rule id or glob; subject or glob.
+  // Rule id, kind of change, or glob; subject or glob.
   ConfigText rule;
   std::string subject = "*";
   std::string reason;

@@ -28,7 +28,7 @@ constexpr ConfigKey config_keys[] = {
     {"exclude", Shape::texts, "globs of paths that are not read"},
     {"platforms", Shape::texts, "platforms that every operator must serve"},
     {"architectures", Shape::texts, "GPU architectures of the fleet, such as `sm_80`"},
-    {"silence", Shape::silences, "findings that are known and accepted"},
+    {"silence", Shape::silences, "findings and changes that are known and accepted"},
     {"join", Shape::joins,
      "name of a registration = names of the same operator in other systems; asks for the rules "
      "that compare them"},
@@ -91,7 +91,7 @@ ordered_json shape_schema(Shape shape) {
               {"items",
                {{"type", "object"},
                 {"properties",
-                 {{"rule", text("rule id or glob")},
+                 {{"rule", text("rule id, kind of change, or glob")},
                   {"subject", text("subject or glob; every subject when it is left out")},
                   {"reason", text("why it is accepted")}}},
                 {"required", ordered_json::array({"rule", "reason"})},

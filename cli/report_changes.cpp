@@ -29,6 +29,7 @@ class ChangeReport {
       : audit_(audit), style_(style), out_(out), places_(audit.facts) {}
 
   void write() {
+    write_systems();
     for (const Impact impact :
          {Impact::breaking, Impact::numerics, Impact::speed, Impact::additive}) {
       for (const Bump bump : {Bump::major, Bump::minor, Bump::patch}) write_block(impact, bump);
@@ -37,12 +38,23 @@ class ChangeReport {
   }
 
  private:
+  void write_systems() {
+    const Changes& changes = audit_.changes;
+    const auto text = [](const std::vector<std::string>& systems) {
+      return systems.empty() ? std::string("none") : quote_list(systems);
+    };
+    if (changes.systems_before.empty() && changes.systems_after.empty()) return;
+    out_ << "other systems: " << text(changes.systems_after) << ", before "
+         << text(changes.systems_before)
+         << "; what is of them has no counterpart in the other dump\n\n";
+  }
+
   void write_block(Impact impact, Bump bump) {
     std::map<std::pair<std::string_view, std::string_view>, std::size_t> seen;
     std::vector<Line> lines;
     std::size_t changes = 0;
     for (const Change& change : audit_.changes.list) {
-      if (change.impact != impact || change.bump != bump) continue;
+      if (change.impact != impact || change.bump != bump || change.silenced()) continue;
       ++changes;
       const auto [place, fresh] = seen.try_emplace({change.message, change.meaning}, lines.size());
       if (fresh) lines.emplace_back();
@@ -88,18 +100,21 @@ class ChangeReport {
     const Changes& changes = audit_.changes;
     std::map<Impact, std::uint64_t> counts;
     Bump bump = Bump::patch;
+    std::uint64_t number = 0;
     for (const Change& change : changes.list) {
+      if (change.silenced()) continue;
+      ++number;
       ++counts[change.impact];
       bump = std::max(bump, change.bump);
     }
-    out_ << plural(changes.list.size(), "change") << ": " << counts[Impact::breaking]
-         << " breaking, " << counts[Impact::numerics] << " numerics, " << counts[Impact::speed]
-         << " speed, " << counts[Impact::additive] << " additive";
-    if (!changes.list.empty()) out_ << "; asks for a " << to_text(bump) << " version";
+    out_ << plural(number, "change") << ": " << counts[Impact::breaking] << " breaking, "
+         << counts[Impact::numerics] << " numerics, " << counts[Impact::speed] << " speed, "
+         << counts[Impact::additive] << " additive";
+    if (number > 0) out_ << "; asks for a " << to_text(bump) << " version";
     out_ << '\n';
     std::vector<std::string> unsaid;
-    for (const auto& [key, number] : changes.unsaid) {
-      unsaid.push_back(std::to_string(number) + ' ' + quote(key));
+    for (const auto& [key, times] : changes.unsaid) {
+      unsaid.push_back(std::to_string(times) + ' ' + quote(key));
     }
     if (!unsaid.empty())
       out_ << "no change, since only one dump says them: " << join(unsaid, ", ") << '\n';

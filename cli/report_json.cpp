@@ -106,17 +106,21 @@ class JsonReport {
   ordered_json change_counts() const {
     ordered_json counts = {{"breaking", 0}, {"numerics", 0}, {"speed", 0}, {"additive", 0}};
     Bump bump = Bump::patch;
+    bool any = false;
     for (const Change& change : audit_.changes.list) {
+      if (change.silenced()) continue;
+      any = true;
       ordered_json& count = counts[opseal::to_text(change.impact)];
       count = count.get<std::uint64_t>() + 1;
       bump = std::max(bump, change.bump);
     }
-    counts["bump"] =
-        audit_.changes.list.empty() ? ordered_json() : ordered_json(opseal::to_text(bump));
+    counts["bump"] = any ? ordered_json(opseal::to_text(bump)) : ordered_json();
     counts["unpaired"] = audit_.changes.unpaired;
     ordered_json unsaid = ordered_json::object();
     for (const auto& [key, number] : audit_.changes.unsaid) unsaid[std::string(key)] = number;
     counts["unsaid"] = std::move(unsaid);
+    counts["systems_before"] = audit_.changes.systems_before;
+    counts["systems_after"] = audit_.changes.systems_after;
     return counts;
   }
 
@@ -178,14 +182,17 @@ class JsonReport {
   }
 
   ordered_json entry(const Change& change) {
-    return {{"kind", change.kind},
-            {"impact", opseal::to_text(change.impact)},
-            {"bump", opseal::to_text(change.bump)},
-            {"subject", change.subject},
-            {"message", change.message},
-            {"meaning", change.meaning},
-            {"before", place(change.before)},
-            {"after", place(change.after)}};
+    ordered_json entry = {{"kind", change.kind},
+                          {"impact", opseal::to_text(change.impact)},
+                          {"bump", opseal::to_text(change.bump)},
+                          {"subject", change.subject},
+                          {"message", change.message},
+                          {"meaning", change.meaning},
+                          {"before", place(change.before)},
+                          {"after", place(change.after)}};
+    if (change.silenced())
+      entry["silenced"] = {{"by", "config"}, {"reason", change.silenced_reason}};
+    return entry;
   }
 
   ordered_json entry(const Problem& problem) {

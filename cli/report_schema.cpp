@@ -37,7 +37,7 @@ std::string report_schema() {
         "error": {"$ref": "#/$defs/Count", "description": "findings that nothing silences"},
         "warning": {"$ref": "#/$defs/Count"},
         "note": {"$ref": "#/$defs/Count"},
-        "suppressed": {"$ref": "#/$defs/Count", "description": "silenced by a comment or the configuration"},
+        "suppressed": {"$ref": "#/$defs/Count", "description": "findings and changes silenced by a comment or the configuration"},
         "baselined": {"$ref": "#/$defs/Count", "description": "silenced by the baseline"},
         "other_files": {"$ref": "#/$defs/Count", "description": "files under given directories of no kind that opseal reads"},
         "changes": {"$ref": "#/$defs/ChangeCounts"}
@@ -122,7 +122,14 @@ std::string report_schema() {
         "message": {"type": "string", "description": "what is there now, and what was"},
         "meaning": {"type": "string", "description": "what users see of it"},
         "before": {"$ref": "#/$defs/Location", "description": "empty: the first dump has nothing there"},
-        "after": {"$ref": "#/$defs/Location"}
+        "after": {"$ref": "#/$defs/Location"},
+        "silenced": {
+          "type": "object",
+          "description": "accepted by `[[silence]]`: the change counts for nothing else",
+          "properties": {"by": {"enum": ["config"]}, "reason": {"type": "string"}},
+          "required": ["by", "reason"],
+          "additionalProperties": false
+        }
       },
       "required": ["kind", "impact", "bump", "subject", "message", "meaning", "before", "after"],
       "additionalProperties": false
@@ -137,9 +144,11 @@ std::string report_schema() {
         "additive": {"$ref": "#/$defs/Count"},
         "bump": {"enum": ["major", "minor", "patch", null], "description": "the largest that any change asks for; null: no change"},
         "unpaired": {"$ref": "#/$defs/Count", "description": "operators and targets of one dump whose list the other leaves out or has parts of that were not read"},
-        "unsaid": {"type": "object", "additionalProperties": {"$ref": "#/$defs/Count"}, "description": "key: how often only one dump says it, which is no change"}
+        "unsaid": {"type": "object", "additionalProperties": {"$ref": "#/$defs/Count"}, "description": "key: how often only one dump says it, which is no change"},
+        "systems_before": {"type": "array", "items": {"type": "string"}, "description": "systems that only the first dump has manifests of"},
+        "systems_after": {"type": "array", "items": {"type": "string"}, "description": "systems that only the second dump has manifests of"}
       },
-      "required": ["breaking", "numerics", "speed", "additive", "bump", "unpaired", "unsaid"],
+      "required": ["breaking", "numerics", "speed", "additive", "bump", "unpaired", "unsaid", "systems_before", "systems_after"],
       "additionalProperties": false
     },
     "Problem": {

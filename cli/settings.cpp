@@ -128,6 +128,11 @@ bool needs_architectures(const Rule* rule) {
   return std::find(rule->needs.begin(), rule->needs.end(), Key::architectures) != rule->needs.end();
 }
 
+bool matches_a_change(const std::string& pattern) {
+  return std::any_of(change_kinds().begin(), change_kinds().end(),
+                     [&pattern](std::string_view kind) { return glob_match(pattern, kind); });
+}
+
 std::string no_such_rule(const std::string& pattern) {
   std::vector<std::string_view> ids;
   for (const Rule* rule : all_rules()) ids.push_back(rule->id);
@@ -228,34 +233,44 @@ std::vector<const Rule*> choose_rules(Settings& settings) {
 }
 
 void settle_findings(Settings& settings, const std::vector<const Rule*>& ran,
-                     std::vector<Finding>& findings) {
+                     std::vector<Finding>& findings, std::vector<Change>& changes) {
   std::vector<bool> used(settings.silences.size());
+  const auto silence_of = [&settings, &used](std::string_view rule, std::string_view subject) {
+    const Silence* last = nullptr;
+    for (std::size_t i = 0; i < settings.silences.size(); ++i) {
+      const Silence& silence = settings.silences[i];
+      if (!glob_match(silence.rule.value, rule) || !glob_match(silence.subject, subject)) continue;
+      used[i] = true;
+      last = &silence;
+    }
+    return last;
+  };
   for (Finding& finding : findings) {
     for (const auto& [pattern, severity] : settings.severities) {
       if (glob_match(pattern, finding.rule->id)) finding.severity = severity;
     }
-    for (std::size_t i = 0; i < settings.silences.size(); ++i) {
-      const Silence& silence = settings.silences[i];
-      if (!glob_match(silence.rule.value, finding.rule->id) ||
-          !glob_match(silence.subject, finding.subject)) {
-        continue;
-      }
-      used[i] = true;
+    if (const Silence* silence = silence_of(finding.rule->id, finding.subject)) {
       finding.silenced_by = "config";
-      finding.silenced_reason = silence.reason;
+      finding.silenced_reason = silence->reason;
     }
+  }
+  for (Change& change : changes) {
+    if (const Silence* silence = silence_of(change.kind, change.subject))
+      change.silenced_reason = silence->reason;
   }
   for (std::size_t i = 0; i < used.size(); ++i) {
     if (used[i]) continue;
-    const Silence& silence = settings.silences[i];
-    const bool could_match = std::any_of(ran.begin(), ran.end(), [&silence](const Rule* rule) {
-      return glob_match(silence.rule.value, rule->id);
-    });
-    if (!could_match && matches_a_rule(silence.rule.value)) continue;
-    settings.remarks.push_back("`silence`: " + (matches_a_rule(silence.rule.value)
-                                                    ? "no finding of " + quote(silence.rule.value) +
-                                                          " about " + quote(silence.subject)
-                                                    : no_such_rule(silence.rule.value)));
+    const std::string& pattern = settings.silences[i].rule.value;
+    const std::string about = quote(pattern) + " about " + quote(settings.silences[i].subject);
+    const bool change = matches_a_change(pattern);
+    if (std::any_of(ran.begin(), ran.end(),
+                    [&pattern](const Rule* rule) { return glob_match(pattern, rule->id); })) {
+      settings.remarks.push_back("`silence`: no finding of " + about);
+    } else if (change && settings.compares) {
+      settings.remarks.push_back("`silence`: no change of the kind " + about);
+    } else if (!change && !matches_a_rule(pattern)) {
+      settings.remarks.push_back("`silence`: " + no_such_rule(pattern));
+    }
   }
 }
 

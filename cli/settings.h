@@ -65,10 +65,11 @@ Settings make_settings(const Options& options);
 // elsewhere it is a remark.
 std::vector<const Rule*> choose_rules(Settings& settings);
 
-// Sets severities and silences findings as the settings say. Silences that match nothing become
-// remarks, unless their rules are not among those that `ran`.
+// Sets severities, and silences findings and changes as the settings say. Silences that match
+// nothing become remarks, unless their rules are not among those that `ran`, or they are about
+// changes and no dumps were compared.
 void settle_findings(Settings& settings, const std::vector<const Rule*>& ran,
-                     std::vector<Finding>& findings);
+                     std::vector<Finding>& findings, std::vector<Change>& changes);
 
 // "error", "warning", "note".
 const char* to_text(Severity severity);

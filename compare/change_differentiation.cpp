@@ -1,6 +1,6 @@
 #include <string>
 
-#include "compare/change_list.h"
+#include "compare/change_members.h"
 #include "opseal/text.h"
 
 namespace opseal {
@@ -38,7 +38,8 @@ void compare_functions(const Compared& compared) {
                         "a " + noun + ", before none", function.gained, then, now);
     } else if (function.key != Key::abstract && !same_meaning(then, now)) {
       compared.list.add(Impact::numerics, to_text(function.key), compared.subject,
-                        "another " + noun, "gradients may come out otherwise", then, now);
+                        noun + ' ' + difference_text(then, now), "gradients may come out otherwise",
+                        then, now);
     }
   }
 }
@@ -90,8 +91,8 @@ class Slots {
       add(Impact::numerics, "a JVP rule for " + input + ", before none",
           "the input contributes a tangent now: gradients change", then, now);
     } else if (!same_meaning(then, now)) {
-      add(Impact::numerics, "another JVP rule for " + input, "gradients may come out otherwise",
-          then, now);
+      add(Impact::numerics, "JVP rule for " + input + ' ' + difference_text(then, now),
+          "gradients may come out otherwise", then, now);
     }
   }
 
@@ -138,6 +139,12 @@ class Slots {
   Fact now_;
 };
 
+constexpr Judged jvp_rows[] = {
+    {.key = Key::function, .worse = {Impact::numerics, "gradients may come out otherwise"}},
+    {.key = Key::leading,
+     .worse = {Impact::breaking, "code that calls the rules passes other arguments"}},
+};
+
 void compare_jvp(const Compared& compared) {
   if (!compared.list.both(compared.before(), compared.after(), Key::jvp)) return;
   const Fact then = compared.before()[Key::jvp];
@@ -154,11 +161,10 @@ void compare_jvp(const Compared& compared) {
         Impact::numerics, "jvp", compared.subject,
         "JVP " + quote(now[Key::kind].text()) + ", before " + quote(then[Key::kind].text()),
         "gradients may come out otherwise", then, now);
-  } else if (now[Key::kind].is("per_input")) {
-    Slots(compared).compare();
-  } else if (!same_meaning(then[Key::function], now[Key::function])) {
-    compared.list.add(Impact::numerics, "jvp", compared.subject, "another JVP function",
-                      "gradients may come out otherwise", then, now);
+  } else {
+    if (now[Key::kind].is("per_input")) Slots(compared).compare();
+    compare_members({compared.list, compared.subject, "jvp", {}, " of the JVP"}, jvp_rows, then,
+                    now);
   }
 }
 

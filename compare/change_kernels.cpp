@@ -2,10 +2,12 @@
 // several stand there (one for each dtype or version), what they take together is compared.
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 #include "compare/change_list.h"
 #include "compare/equal_kernels.h"
+#include "opseal/digest.h"
 #include "opseal/text.h"
 #include "rules/kernel_key.h"
 #include "rules/served_dtypes.h"
@@ -19,25 +21,6 @@ using Kernels = std::vector<ServingKernel>;
 std::string noun_of(const Kernels& kernels) {
   return "kernel " + decision_text(kernels.front().kernel);
 }
-
-struct Member {
-  Key key;
-  Impact impact;
-  std::string_view meaning;
-};
-
-constexpr Member members[] = {
-    {Key::symbol, Impact::speed, "other code runs: speed may change"},
-    {Key::target, Impact::breaking, "stored programs call the target by its old name"},
-    {Key::semantics, Impact::numerics, "it computes something else"},
-    {Key::params, Impact::numerics, "it is another variant"},
-    {Key::revision, Impact::numerics, "the code was revised: results may change"},
-    {Key::precision, Impact::numerics, "what its results promise is something else"},
-    {Key::row_coupled, Impact::numerics, "a batch folded into one launch may mix rows or not"},
-    {Key::launch, Impact::speed, "it is launched in another way"},
-    {Key::priority, Impact::speed, "another kernel may be chosen"},
-    {Key::capabilities, Impact::speed, "callers prepare its arguments in another way"},
-};
 
 class KernelComparison {
  public:
@@ -137,6 +120,7 @@ class KernelComparison {
       compare_kernel(then.front(), now.front());
       return;
     }
+    compare_same_takers(then, now);
     const Kernels& shown = now.empty() ? then : now;
     bool said = false;
     for (const Key key : {Key::dtypes, Key::type_constraints, Key::signatures}) {
@@ -157,6 +141,29 @@ class KernelComparison {
           std::to_string(now.size() - then.size()) + " more of the kernels " + key,
           "more can be called there", compared_.before()[Key::kernels], now.front().kernel);
     }
+  }
+
+  // Of several kernels at one place, those that take the same are one kernel in both dumps.
+  void compare_same_takers(const Kernels& then, const Kernels& now) {
+    std::map<std::uint64_t, std::vector<const ServingKernel*>> takers;
+    for (const ServingKernel& row : then) takers[taken_by(row.kernel)].push_back(&row);
+    std::map<std::uint64_t, std::size_t> used;
+    for (const ServingKernel& row : now) {
+      const std::uint64_t taken = taken_by(row.kernel);
+      const auto found = takers.find(taken);
+      if (found == takers.end() || used[taken] == found->second.size()) continue;
+      const Fact& before = found->second[used[taken]++]->kernel;
+      compare_function(before, row.kernel);
+      compare_kernel_members(compared_, before, row.kernel);
+    }
+  }
+
+  static std::uint64_t taken_by(const Fact& kernel) {
+    std::uint64_t hash = 0;
+    for (const Key key : {Key::dtypes, Key::type_constraints, Key::signatures, Key::versions}) {
+      hash = hash * 31 + hash_of(kernel[key]);
+    }
+    return hash;
   }
 
   // All kernels that stand under one platform and backend.
@@ -221,7 +228,7 @@ class KernelComparison {
     }
     compare_until(then.kernel, now.kernel);
     compare_function(then.kernel, now.kernel);
-    for (const Member& member : members) compare_member(member, then.kernel, now.kernel);
+    compare_kernel_members(compared_, then.kernel, now.kernel);
   }
 
   void compare_one(Key key, const ServingKernel& then, const ServingKernel& now) {
@@ -265,15 +272,6 @@ class KernelComparison {
     add(Impact::speed, "kernel-function",
         "kernel " + decision_text(now) + " is another function or takes other parameters",
         "other code runs: speed may change", old_function, function);
-  }
-
-  void compare_member(const Member& member, const Fact& then, const Fact& now) {
-    if (!compared_.list.both(then, now, member.key)) return;
-    if (same_meaning(then[member.key], now[member.key])) return;
-    add(member.impact, to_text(member.key),
-        quote(to_text(member.key)) + " of kernel " + decision_text(now) + " is " +
-            value_text(now[member.key]) + ", before " + value_text(then[member.key]),
-        member.meaning, then[member.key], now[member.key]);
   }
 
   const Compared& compared_;

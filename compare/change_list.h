@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -56,14 +57,22 @@ using Moved = std::set<std::tuple<Name, Name, std::uint32_t>>;
 
 void compare_operator(const Compared& compared, const Moved& moved);
 void compare_kernels(const Compared& compared);
+// Everything of one kernel but what it takes, its function and its last version.
+void compare_kernel_members(const Compared& compared, const Fact& before, const Fact& after);
 // Arguments and results. False where there is no schema that this can read, and so nothing said.
 bool compare_schemas(const Compared& compared);
 // Inputs, outputs and attributes by themselves.
 void compare_operands(const Compared& compared);
 void compare_differentiation(const Compared& compared);
+void compare_trace_rules(const Compared& compared);
 void compare_target(const Compared& compared);
 // Everything in two manifests but operators and targets.
 void compare_manifests(ChangeList& list, const Fact& before, const Fact& after);
+void compare_caches(ChangeList& list, const Fact& before, const Fact& after);
+// Elements of a list by the text under a key; the first of equal ones.
+std::map<std::string_view, Fact> by_text(const Fact& list, Key key);
+void compare_libraries(ChangeList& list, const Fact& before, const Fact& after);
+void compare_dispatches(ChangeList& list, const Fact& before, const Fact& after);
 // Tells of operators and targets that came and went, and which may be the same.
 void add_moved(ChangeList& list, const Paired& paired, bool operators);
 
@@ -76,5 +85,9 @@ std::string value_text(const Fact& fact);
 
 // "gained `a`; lost `b`" for two lists of texts, or empty.
 std::string list_difference(const Fact& before, const Fact& after);
+
+// "is 9, before 2", "gained `a`; lost `b`": what differs, however long the two facts are. Needs:
+// they don't have the same meaning.
+std::string difference_text(const Fact& before, const Fact& after);
 
 }  // namespace opseal

@@ -1,9 +1,10 @@
 // Inputs, outputs and attributes of one operator, where no schema text says them better.
 
+#include <algorithm>
 #include <map>
 #include <string>
 
-#include "compare/change_list.h"
+#include "compare/change_members.h"
 #include "opseal/text.h"
 #include "rules/served_dtypes.h"
 
@@ -35,6 +36,77 @@ void compare_dtypes(const Compared& compared, const std::string& what, const Fac
   }
 }
 
+constexpr Judgement refused{Impact::breaking, "callers that pass the old one are refused"};
+constexpr Judgement misread{Impact::breaking, "buffers that are laid out the old way are misread"};
+constexpr Judgement sharing{Impact::numerics,
+                            "writing to one may write to the other, or no longer"};
+
+// A bound that is `null` is none.
+constexpr Judged operand_rows[] = {
+    {.key = Key::rank,
+     .worse_if = Worse::gone,
+     .worse = {Impact::additive, "any number of axes may be passed"},
+     .better = refused},
+    {.key = Key::shape,
+     .worse_if = Worse::gone,
+     .worse = {Impact::additive, "any shape may be passed"},
+     .better = refused},
+    {.key = Key::strides,
+     .worse_if = Worse::gone,
+     .worse = {Impact::additive, "any strides may be passed"},
+     .better = misread},
+    {.key = Key::layout, .worse = misread},
+    {.key = Key::alias, .worse = sharing},
+    {.key = Key::optional,
+     .worse_if = Worse::lower,
+     .worse = {Impact::breaking, "callers that leave it out fail"},
+     .better = {Impact::additive, "it can be left out"}},
+    {.key = Key::variadic,
+     .worse_if = Worse::lower,
+     .worse = {Impact::breaking, "callers that pass several fail"},
+     .better = {Impact::additive, "several can be passed"}},
+    {.key = Key::differentiable,
+     .worse_if = Worse::lower,
+     .worse = {Impact::numerics, "no gradient flows to it any more"},
+     .better = {Impact::numerics, "a gradient flows to it now"}},
+};
+
+constexpr Judged type_row[] = {
+    {.key = Key::type,
+     .worse = {Impact::breaking, "callers that pass the old type may be refused"}},
+};
+
+// Bounds that both dumps have, each its own.
+constexpr Judged bound_rows[] = {
+    {.key = Key::rank, .worse = refused},
+    {.key = Key::shape, .worse = refused},
+    {.key = Key::strides, .worse = misread},
+};
+
+void compare_written(const Compared& compared, const std::string& what, const Fact& then,
+                     const Fact& now) {
+  if (!then.said() || !now.said() || then.truth() == now.truth()) return;
+  const bool written = now.truth();
+  compared.list.add(
+      Impact::breaking, "mutation", compared.subject,
+      what + (written ? " is written" : " is not written any more"),
+      written ? "callers find another value in it" : "callers no longer find the result in it",
+      then, now);
+}
+
+// A type variable is what it stands for, whatever its name.
+void compare_types(const Compared& compared, const std::string& what, const Fact& then,
+                   const Fact& now) {
+  const Fact old_variable = compared.before()[Key::type_constraints].at(then[Key::type].text());
+  const Fact variable = compared.after()[Key::type_constraints].at(now[Key::type].text());
+  if (!old_variable.is_list() || !variable.is_list()) {
+    compare_members({compared.list, compared.subject, "operand", {}, " of " + what}, type_row, then,
+                    now);
+  } else if (!same_meaning(then[Key::type], now[Key::type])) {
+    compare_dtypes(compared, what, old_variable, variable);
+  }
+}
+
 void compare_operand(const Compared& compared, const std::string& what, const Fact& then,
                      const Fact& now) {
   if (then[Key::name].is_text() && now[Key::name].is_text() &&
@@ -46,14 +118,52 @@ void compare_operand(const Compared& compared, const std::string& what, const Fa
   }
   if (then[Key::dtypes].is_list() && now[Key::dtypes].is_list())
     compare_dtypes(compared, what, then[Key::dtypes], now[Key::dtypes]);
-  if (then[Key::mutated].said() && now[Key::mutated].said() &&
-      then[Key::mutated].truth() != now[Key::mutated].truth()) {
-    const bool written = now[Key::mutated].truth();
-    compared.list.add(
-        Impact::numerics, "mutation", compared.subject,
-        what + (written ? " is written" : " is not written any more"),
-        written ? "callers find another value in it" : "callers no longer find the result in it",
-        then[Key::mutated], now[Key::mutated]);
+  compare_members({compared.list, compared.subject, "operand", {}, " of " + what}, operand_rows,
+                  then, now);
+  for (const Judged& row : bound_rows) {
+    if (then[row.key].present() && now[row.key].present())
+      compare_members({compared.list, compared.subject, "operand", {}, " of " + what}, {&row, 1},
+                      then, now);
+  }
+  compare_types(compared, what, then, now);
+  compare_written(compared, what, then[Key::mutated], now[Key::mutated]);
+}
+
+std::vector<std::string_view> names_of(const Fact& operands) {
+  std::vector<std::string_view> names;
+  for (const Fact operand : operands.items()) names.push_back(operand[Key::name].text());
+  return names;
+}
+
+// The same names, each once, in another order.
+bool is_reordered(const std::vector<std::string_view>& then,
+                  const std::vector<std::string_view>& now) {
+  if (then == now) return false;
+  std::vector<std::string_view> left = then;
+  std::vector<std::string_view> right = now;
+  std::sort(left.begin(), left.end());
+  std::sort(right.begin(), right.end());
+  return left == right && std::adjacent_find(left.begin(), left.end()) == left.end();
+}
+
+std::string order_text(const std::vector<std::string_view>& names) {
+  return quote_list(std::vector<std::string>(names.begin(), names.end()), names.size());
+}
+
+void compare_reordered(const Compared& compared, std::string_view noun, const Fact& before,
+                       const Fact& after) {
+  compared.list.add(
+      Impact::breaking, "operand-order", compared.subject,
+      plural(2, noun).substr(2) + " stand in another order: " + order_text(names_of(after)) +
+          ", before " + order_text(names_of(before)),
+      noun == "input" ? "callers that pass them by position pass the wrong ones, and nothing "
+                        "raises where both are taken"
+                      : "callers that take them by position take the wrong ones",
+      before, after);
+  const auto then = by_text(before, Key::name);
+  for (const Fact now : after.items()) {
+    const std::string_view name = now[Key::name].text();
+    compare_operand(compared, std::string(noun) + ' ' + quote(name), then.at(name), now);
   }
 }
 
@@ -76,9 +186,13 @@ void compare_list(const Compared& compared, Key key, std::string_view noun) {
                       then, now);
     return;
   }
+  if (!then.is_list() || !now.is_list()) return;
+  if (is_reordered(names_of(then), names_of(now))) {
+    compare_reordered(compared, noun, then, now);
+    return;
+  }
   const FactRange left = then.items();
   const FactRange right = now.items();
-  if (!then.is_list() || !now.is_list()) return;
   auto other = right.begin();
   std::uint32_t number = 0;
   for (const Fact operand : left) {

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "compare/change_list.h"
+#include "compare/change_members.h"
 #include "opseal/text.h"
 
 namespace opseal {
@@ -27,6 +27,23 @@ constexpr Flag flags[] = {
      "it needs a kernel: platforms without one fail"},
     {Key::multiple_results, Impact::breaking, "callers get a list of results", Impact::breaking,
      "callers get one result, not a list"},
+};
+
+constexpr Judged rows[] = {
+    {.key = Key::mutates_args,
+     .worse_if = Worse::gained,
+     .worse = {Impact::breaking, "callers find another value in the argument"},
+     .better = {Impact::breaking,
+                "callers no longer find the result in the argument, or can't tell "
+                "what is written"}},
+    {.key = Key::params_variants,
+     .worse_if = Worse::lost,
+     .worse = {Impact::breaking, "callers that name the variant fail"},
+     .better = {Impact::additive, "callers can name more variants"}},
+    {.key = Key::aliases,
+     .worse_if = Worse::lost,
+     .worse = {Impact::breaking, "code that imports it by the name fails"},
+     .better = {Impact::additive, "code can import it by more names"}},
 };
 
 void compare_flags(const Compared& compared) {
@@ -73,8 +90,10 @@ void compare_batching(const Compared& compared) {
         out += " to " + quote(batching[Key::counterpart].text());
       return out;
     };
+    const bool other_kind = then[Key::kind].name() != now[Key::kind].name();
     compared.list.add(Impact::speed, "batching", compared.subject,
-                      "batching " + text(now) + ", before " + text(then),
+                      "batching " + (other_kind ? text(now) + ", before " + text(then)
+                                                : difference_text(then, now)),
                       "a batch is served in another way", then, now);
   }
 }
@@ -113,9 +132,19 @@ void compare_fallback(const Compared& compared) {
   const Fact then = compared.before()[Key::fallback];
   const Fact now = compared.after()[Key::fallback];
   if (same_meaning(then, now)) return;
-  compared.list.add(Impact::speed, "fallback", compared.subject,
-                    "falls back to " + value_text(now) + ", before " + value_text(then),
-                    "calls without a kernel of their own go elsewhere", then, now);
+  const std::string difference = list_difference(then, now);
+  const bool lost = difference.find("lost ") != difference.npos;
+  compared.list.add(lost                 ? Impact::breaking
+                    : difference.empty() ? Impact::speed
+                                         : Impact::additive,
+                    "fallback", compared.subject,
+                    "falls back to " + value_text(now) + ", before to " + value_text(then) +
+                        (difference.empty() ? "" : " (" + difference + ')'),
+                    lost ? "calls that only it served fail"
+                    : difference.empty()
+                        ? "calls without a kernel of their own are tried in another order"
+                        : "calls without a kernel of their own find one more often",
+                    then, now);
 }
 
 // What JAX calls for, keyed by words that may be lost or gained, or mean something else.
@@ -129,36 +158,6 @@ void compare_stubs(const Compared& compared) {
       .add(Impact::additive, "stub-platforms", compared.subject, "stubs " + difference,
            "a call there raises with a reason of its own or no longer does", then, now)
       .bump = Bump::patch;
-}
-
-void compare_trace_rules(const Compared& compared) {
-  if (!compared.list.both(compared.before(), compared.after(), Key::etp)) return;
-  const Fact then = compared.before()[Key::etp];
-  const Fact now = compared.after()[Key::etp];
-  for (const Fact member : then.items()) {
-    const Key key = member.key();
-    // How a batch is served is compared by itself.
-    if (key == Key::rules || key == Key::counterpart || key == Key::extension) continue;
-    if (!compared.list.both(then, now, key) || same_meaning(member, now[key])) continue;
-    const bool interface = key == Key::trainables || key == Key::x_index || key == Key::y_index ||
-                           key == Key::spelling;
-    compared.list.add(
-        interface ? Impact::breaking : Impact::numerics, "etp", compared.subject,
-        quote("etp." + std::string(to_text(key))) + " is " + value_text(now[key]) + ", before " +
-            value_text(member),
-        interface ? "code that lays out parameters or calls the rules by name has to follow"
-                  : "eligibility traces may be computed in another way",
-        member, now[key]);
-  }
-  for (const Fact rule : then[Key::rules].items()) {
-    const Fact other = now[Key::rules][rule.key()];
-    if (!other.said() || rule.is_null() == other.is_null()) continue;
-    compared.list.add(
-        other.is_null() ? Impact::breaking : Impact::additive, "etp", compared.subject,
-        quote("etp.rules." + std::string(to_text(rule.key()))) + " is " + value_text(other) +
-            ", before " + value_text(rule),
-        other.is_null() ? "learning with it fails" : "it can be learned with", rule, other);
-  }
 }
 
 // Versions that are served up to one; the dumps say the same where the only reason is that a newer
@@ -194,6 +193,8 @@ void compare_operator(const Compared& compared, const Moved& moved) {
   compare_differentiation(compared);
   compare_versions(compared, moved);
   compare_flags(compared);
+  compare_members({compared.list, compared.subject, {}, {}, {}}, rows, compared.before(),
+                  compared.after());
   compare_batching(compared);
   compare_kernels(compared);
   compare_defaults(compared);

@@ -76,7 +76,7 @@ class SchemaComparison {
           "callers that pass it by position fail");
     }
     if (then.alias.ends_with('!') != now.alias.ends_with('!')) {
-      add(Impact::numerics, "mutation",
+      add(Impact::breaking, "mutation",
           what + (now.alias.ends_with('!') ? " is written" : " is not written any more"),
           now.alias.ends_with('!') ? "callers find another value in it"
                                    : "callers no longer find the result in it");
@@ -117,7 +117,8 @@ class SchemaComparison {
       if (after_.arguments[found->second].keyword_only) continue;
       if (found->second < last) {
         add(Impact::breaking, "argument", "arguments stand in another order",
-            "callers that pass them by position pass the wrong ones");
+            "callers that pass them by position pass the wrong ones, and nothing raises where both "
+            "are taken");
         return;
       }
       last = found->second;
@@ -204,6 +205,14 @@ bool compare_schemas(const Compared& compared) {
   const Fact then = compared.before()[Key::schema];
   const Fact now = compared.after()[Key::schema];
   if (!compared.list.both(compared.before(), compared.after(), Key::schema)) return false;
+  if (then.is_null() != now.is_null()) {
+    const bool lost = now.is_null();
+    compared.list.add(lost ? Impact::breaking : Impact::additive, "schema", compared.subject,
+                      lost ? "nobody defines it any more" : "somebody defines it, before nobody",
+                      lost ? "it can't be called by its name" : "it can be called by its name",
+                      then, now);
+    return false;
+  }
   Schema before = read_schema(then.text());
   Schema after = read_schema(now.text());
   if (before.readable && after.readable) {
@@ -212,7 +221,8 @@ bool compare_schemas(const Compared& compared) {
     return true;
   }
   if (without_spaces(then.text()) != without_spaces(now.text())) {
-    compared.list.add(Impact::breaking, "schema", compared.subject, "another schema text",
+    compared.list.add(Impact::breaking, "schema", compared.subject,
+                      "schema " + difference_text(then, now),
                       "callers that were written against the old one may be refused", then, now);
   }
   return false;

@@ -1,39 +1,55 @@
-#include <string>
-
-#include "compare/change_list.h"
-#include "opseal/text.h"
+#include "compare/change_members.h"
 
 namespace opseal {
 namespace {
 
-struct Member {
-  Key key;
-  Impact impact;
-  std::string_view meaning;
-};
+using enum Impact;
 
-constexpr Member members[] = {
-    {Key::api_version, Impact::breaking, "stored programs call it by the old convention"},
-    {Key::spec, Impact::breaking, "stored programs pass it other buffers or attributes"},
-    {Key::content, Impact::numerics, "stored programs run other code under the old name"},
-    {Key::symbol, Impact::speed, "other code runs: speed may change"},
-    {Key::stages, Impact::speed, "it is prepared or started in another way"},
-    {Key::traits, Impact::speed, "what may be recorded or replayed changes"},
+constexpr std::string_view name_sources[] = {"explicit", "content", "counter"};
+
+constexpr Judged rows[] = {
+    {.key = Key::api_version, .worse = {breaking, "stored programs call it by the old convention"}},
+    {.parent = Key::ffi_version,
+     .key = Key::major,
+     .worse = {breaking, "runtimes of the other version refuse it"}},
+    {.parent = Key::ffi_version,
+     .key = Key::minor,
+     .worse_if = Worse::higher,
+     .worse = {breaking, "runtimes that are older may refuse it"},
+     .better = {additive, "older runtimes take it"}},
+    {.key = Key::handler_kind,
+     .worse = {breaking, "the code behind it is called by another convention"}},
+    {.key = Key::spec, .worse = {breaking, "stored programs pass it other buffers or attributes"}},
+    {.key = Key::content, .worse = {numerics, "stored programs run other code under the old name"}},
+    {.key = Key::symbol, .worse = {speed, "other code runs: speed may change"}},
+    {.key = Key::function,
+     .worse = {numerics, "stored programs run other code under the old name"}},
+    {.key = Key::stages, .worse = {speed, "it is prepared or started in another way"}},
+    {.key = Key::declared_stages, .worse = {speed, "it is prepared or started in another way"}},
+    {.key = Key::traits,
+     .worse_if = Worse::lost,
+     .worse = {speed, "it may no longer be recorded or replayed as it was"},
+     .better = {speed, "more may be done with it, such as recording and replaying"}},
+    {.key = Key::pinned,
+     .worse_if = Worse::lower,
+     .worse = {breaking, "the callback may be freed while programs still call it"},
+     .better = {additive, "the callback lives as long as programs that call it"}},
+    {.key = Key::replace,
+     .worse_if = Worse::higher,
+     .worse = {numerics, "whatever had the name before is replaced without a word"},
+     .better = {additive, "nothing is replaced any more"}},
+    {.key = Key::name_from,
+     .worse_if = Worse::later,
+     .worse = {breaking, "the name may be another one in another process or release"},
+     .better = {additive, "the name stays what it is for longer"},
+     .words = name_sources},
 };
 
 }  // namespace
 
 void compare_target(const Compared& compared) {
-  for (const Member& member : members) {
-    if (!compared.list.both(compared.before(), compared.after(), member.key)) continue;
-    const Fact then = compared.before()[member.key];
-    const Fact now = compared.after()[member.key];
-    if (same_meaning(then, now)) continue;
-    compared.list.add(member.impact, to_text(member.key), compared.subject,
-                      quote(to_text(member.key)) + " of the target is " + value_text(now) +
-                          ", before " + value_text(then),
-                      member.meaning, then, now);
-  }
+  compare_members({compared.list, compared.subject, {}, {}, " of the target"}, rows,
+                  compared.before(), compared.after());
 }
 
 }  // namespace opseal

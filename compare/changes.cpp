@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string>
 
 #include "compare/change_list.h"
 #include "opseal/text.h"
@@ -20,11 +22,6 @@ Moved moved_operators(const Paired& operators) {
     }
   }
   return moved;
-}
-
-void sort_names(std::vector<std::string>& names) {
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
 }
 
 bool is_function(const Fact& fact) { return fact[Key::name].is_text() && fact[Key::positional]; }
@@ -64,6 +61,25 @@ bool same_items(const Fact& before, const Fact& after) {
     ++other;
   }
   return other == right.end();
+}
+
+std::set<std::string> systems_of(const Facts& facts, Side side) {
+  std::set<std::string> systems;
+  for (const Document& document : facts.documents) {
+    if (document.side != side || document.settings) continue;
+    const std::string_view system = facts.root(document)[Key::system].text();
+    if (!system.empty()) systems.emplace(system);
+  }
+  return systems;
+}
+
+void find_systems_apart(const Facts& facts, Changes& changes) {
+  const std::set<std::string> before = systems_of(facts, Side::before);
+  const std::set<std::string> after = systems_of(facts, Side::after);
+  std::set_difference(before.begin(), before.end(), after.begin(), after.end(),
+                      std::back_inserter(changes.systems_before));
+  std::set_difference(after.begin(), after.end(), before.begin(), before.end(),
+                      std::back_inserter(changes.systems_after));
 }
 
 }  // namespace
@@ -108,40 +124,6 @@ bool same_meaning(const Fact& before, const Fact& after) {
   return before.node().type == after.node().type && before.node().value == after.node().value;
 }
 
-std::string value_text(const Fact& fact) {
-  if (fact.is_null()) return "`null`";
-  if (fact.is_truth()) return fact.truth() ? "`true`" : "`false`";
-  if (fact.is_count()) return std::to_string(fact.count());
-  if (fact.is_text()) return quote(fact.text());
-  if (fact[Key::name].is_text()) return quote(fact[Key::name].text());
-  if (fact.is_list()) {
-    const std::vector<std::string> texts = texts_of(fact);
-    if (!texts.empty()) return quote_list(texts);
-    return plural(fact.size(), "element");
-  }
-  std::vector<std::string> parts;
-  for (const Fact member : fact.items()) {
-    if (member.is_truth() || member.is_count() || member.is_text())
-      parts.push_back(std::string(to_text(member.key())) + ' ' + value_text(member));
-  }
-  return parts.empty() ? "otherwise" : join(parts, ", ");
-}
-
-std::string list_difference(const Fact& before, const Fact& after) {
-  std::vector<std::string> then = texts_of(before);
-  std::vector<std::string> now = texts_of(after);
-  sort_names(then);
-  sort_names(now);
-  std::vector<std::string> gained;
-  std::vector<std::string> lost;
-  std::set_difference(now.begin(), now.end(), then.begin(), then.end(), std::back_inserter(gained));
-  std::set_difference(then.begin(), then.end(), now.begin(), now.end(), std::back_inserter(lost));
-  std::string text;
-  if (!gained.empty()) text = "gained " + quote_list(gained);
-  if (!lost.empty()) text += (text.empty() ? "lost " : "; lost ") + quote_list(lost);
-  return text;
-}
-
 Changes find_changes(const Facts& facts) {
   Changes changes;
   ChangeList list(changes);
@@ -162,6 +144,7 @@ Changes find_changes(const Facts& facts) {
   for_each_manifest_pair(facts, [&list](const Fact& before, const Fact& after) {
     compare_manifests(list, before, after);
   });
+  find_systems_apart(facts, changes);
   changes.unpaired = operators.unsaid + targets.unsaid;
   return changes;
 }

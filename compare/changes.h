@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,7 @@ enum class Bump : std::uint8_t { patch, minor, major };
 
 // One difference between two dumps.
 struct Change {
-  // kebab-case: `operator-removed`, `jvp`, `kernel-added`.
+  // One of `change_kinds`.
   std::string_view kind;
   Impact impact = Impact::additive;
   Bump bump = Bump::minor;
@@ -30,6 +31,10 @@ struct Change {
   // Where the dumps say it; unknown in the dump that has nothing there.
   Location before;
   Location after;
+  // Why it is accepted; empty where nothing silences it.
+  std::string silenced_reason = {};
+
+  bool silenced() const { return !silenced_reason.empty(); }
 };
 
 struct Changes {
@@ -40,11 +45,17 @@ struct Changes {
   // Operators and targets of one dump that the other can't tell about, since its list was left out
   // or not read as a whole.
   std::uint64_t unpaired = 0;
+  // Systems that manifests of only that dump are of: nothing in them is compared.
+  std::vector<std::string> systems_before;
+  std::vector<std::string> systems_after;
 };
 
 // Everything that differs between the dump before and the one after, but for places and for how a
 // fact was learned. Needs: the facts hold both.
 Changes find_changes(const Facts& facts);
+
+// All kinds of changes: `operator-removed`, `jvp`, `kernel-added`.
+std::span<const std::string_view> change_kinds();
 
 // "breaking", "numerics", "speed", "additive".
 const char* to_text(Impact impact);

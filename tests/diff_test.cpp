@@ -10,51 +10,14 @@
 
 #include "cli/settings.h"
 #include "compare/changes.h"
-#include "compare/schema_text.h"
 #include "rules/rules.h"
+#include "tests/diff_support.h"
 #include "tests/support.h"
 
 namespace fs = std::filesystem;
 
 namespace opseal::test {
 namespace {
-
-std::string manifest_of(std::string_view facts) {
-  return R"({"opseal_manifest": 1, "system": "engine", )" + std::string(facts) + "}";
-}
-
-// "impact bump subject: message" of each change.
-std::vector<std::string> changes_of(std::string_view before, std::string_view after) {
-  const Facts facts = read_two(before, after);
-  REQUIRE(facts.problems.empty());
-  std::vector<std::string> lines;
-  for (const Change& change : find_changes(facts).list) {
-    CHECK(!change.meaning.empty());
-    CHECK((change.before.known() || change.after.known()));
-    lines.push_back(std::string(to_text(change.impact)) + ' ' + to_text(change.bump) + ' ' +
-                    change.subject + ": " + change.message);
-  }
-  return lines;
-}
-
-// The one change between two operators of one name, or all of them in a row.
-std::string change_of(std::string_view before, std::string_view after) {
-  const auto op = [](std::string_view facts) {
-    return manifest_of(R"("operators": [{"name": "mv", )" + std::string(facts) + "}]");
-  };
-  std::string text;
-  for (const std::string& line : changes_of(op(before), op(after))) {
-    text += (text.empty() ? "" : " / ") + line;
-  }
-  return text;
-}
-
-std::string schema_change(std::string_view before, std::string_view after) {
-  const auto schema = [](std::string_view text) {
-    return R"("schema": ")" + std::string(text) + '"';
-  };
-  return change_of(schema(before), schema(after));
-}
 
 Audit recorded_diff(const std::string& fail_on = {}) {
   fs::current_path(source_dir());
@@ -264,32 +227,6 @@ TEST_CASE("a removed operator with the code of an added one may be renamed") {
                                 manifest_of("\"operators\": [" + op("matvec", "g") + ']'));
   REQUIRE(apart.size() == 2);
   CHECK(apart[0] == "breaking major mv: operator removed");
-}
-
-TEST_CASE("schemas are compared by what they mean") {
-  CHECK(schema_change("a::f(Tensor x, int[2] k=1) -> Tensor",
-                      "a::f(Tensor x, SymInt[2] k=[1, 1]) -> Tensor") == "");
-  CHECK(schema_change("a::f(Tensor x) -> Tensor", "a::f(Tensor x, int k=1) -> Tensor") ==
-        "additive minor mv: new argument `k` with the default `1`");
-  CHECK(schema_change("a::f(Tensor x) -> Tensor", "a::f(Tensor x, int k) -> Tensor") ==
-        "breaking major mv: new argument `k` without a default");
-  CHECK(schema_change("a::f(Tensor x, int k=1) -> Tensor", "a::f(Tensor x, int k=2) -> Tensor") ==
-        "numerics minor mv: argument `k` has the default `2`, before `1`");
-  CHECK(schema_change("a::f(Tensor grad) -> Tensor", "a::f(Tensor grad_out) -> Tensor") ==
-        "breaking major mv: argument `grad` is named `grad_out` now");
-  CHECK(schema_change("a::f(Tensor x, Tensor y) -> Tensor", "a::f(Tensor y, Tensor x) -> Tensor") ==
-        "breaking major mv: arguments stand in another order");
-  CHECK(schema_change("a::f(Tensor x, int? k) -> Tensor", "a::f(Tensor x, Scalar? k) -> Tensor") ==
-        "additive minor mv: argument `k` is a `Scalar?`, before a `int?`");
-  CHECK(schema_change("a::f(Tensor x, int? k) -> Tensor", "a::f(Tensor x, int k) -> Tensor") ==
-        "breaking major mv: argument `k` is a `int`, before a `int?`");
-  CHECK(schema_change("a::f(Tensor x) -> Tensor", "a::f(Tensor(a!) x) -> Tensor(a!)") ==
-        "numerics minor mv: argument `x` is written / "
-        "numerics minor mv: output 0 shares memory with an argument");
-  CHECK(schema_change("a::f(Tensor x) -> (Tensor, Tensor)", "a::f(Tensor x) -> Tensor") ==
-        "breaking major mv: returns 1 output, before 2");
-  CHECK(!read_schema(R"({"type": "ffi.Function"})").readable);
-  CHECK(!read_schema("f(((").readable);
 }
 
 TEST_CASE("targets are compared by platform and name") {

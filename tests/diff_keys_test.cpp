@@ -1,0 +1,181 @@
+// Every key of the manifest format is compared by `opseal diff`, or left out for a reason that
+// stands here.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/changes.h"
+#include "opseal/form.h"
+#include "opseal/text.h"
+#include "tests/support.h"
+
+namespace opseal::test {
+namespace {
+
+// Paths of keys, globs among them, that make no change.
+struct Exception {
+  std::string_view path;
+  std::string_view reason;
+};
+
+constexpr Exception exceptions[] = {
+    {"$schema", "an address for editors"},
+    {"opseal_manifest", "there is one version"},
+    {"producer.*", "who wrote the dump; what was released is compared by itself"},
+    {"system", "told apart in the first line of the report: nothing else is comparable"},
+    {"devices", "the machine of the walk, not the registry"},
+    {"remarks", "prose"},
+    {"joins", "what the audit takes for one operator, not what is registered"},
+    {"registrations.*", "a log; what it ends in is compared"},
+    {"*location.*", "places move with every edit"},
+    {"operators.arity_source", "how the counts were learned"},
+    {"operators.arity", "how the counts were learned"},
+    {"operators.traced_signatures", "what the calls of the walk happened to be"},
+    {"operators.package", "who registered it; what was registered is compared"},
+    {"operators.defined_in", "where the code lives; what it does is compared"},
+    {"operators.abstract.*", "a shape function that is another one gives the same shapes or fails"},
+    {"operators.kernels.library", "a path; what the file holds is compared under `libraries`"},
+    {"operators.kernels.package", "who registered it; what was registered is compared"},
+    {"operators.kernels.witnesses", "how the kernel was learned of"},
+    {"operators.kernels.precision.evidence", "prose"},
+    {"targets.library", "a path; what the file holds is compared under `libraries`"},
+    {"libraries.digest", "every build has another one"},
+    {"libraries.recipe", "every change of the sources makes another one"},
+    {"libraries.cache", "where it was built"},
+    {"libraries.source_files", "what it was built from; what came of it is compared"},
+    {"libraries.found", "the disk on which somebody looked"},
+    {"libraries.found_digest", "the disk on which somebody looked"},
+    {"caches.required_inputs", "what the key should be made of: rules hold it against `inputs`"},
+    {"caches.key_parts.value", "what stood there on the machine of the walk"},
+    {"caches.temporary", "content, not how entries are named"},
+    {"caches.entries.*", "content, not how entries are named"},
+    {"dispatch.predicate.name", "a name in the code"},
+    {"dispatch.table.name", "a name in the code"},
+    {"dispatch.exceptions.*", "what the rules are to let pass, not what is dispatched"},
+    {"dispatch.kinds", "the whole enumeration; which of it is served is compared"},
+    {"dispatch.lookups.*", "what callers ask for, not what is there"},
+};
+
+const Exception* exception_of(std::string_view path) {
+  const auto found =
+      std::find_if(std::begin(exceptions), std::end(exceptions),
+                   [path](const Exception& exception) { return glob_match(exception.path, path); });
+  return found == std::end(exceptions) ? nullptr : found;
+}
+
+// Two values of one form that mean something else.
+std::string plain_value(const Form& form, bool second) {
+  if (form.text) {
+    if (form.words.empty()) return second ? R"("b")" : R"("a")";
+    return '"' + std::string(form.words[second ? 1 : 0]) + '"';
+  }
+  if (form.truth) return second ? "true" : "false";
+  if (form.count) return std::to_string(form.minimum + (second && form.maximum > form.minimum));
+  return second ? "2.5" : "1.5";
+}
+
+bool is_plain(const Form& form) { return form.text || form.truth || form.count || form.real; }
+
+std::string quoted(Key key) { return '"' + std::string(to_text(key)) + '"'; }
+
+class Walk {
+ public:
+  // Paths that make no change; paths that do.
+  std::vector<std::string> silent;
+  std::vector<std::string> heard;
+  std::set<std::string_view> kinds;
+
+  void walk() { object(manifest_form, "", "", "", 0); }
+
+ private:
+  // An object of the form with one key, and with what else such an object needs.
+  static std::string front(const Form& form, const Field& field) {
+    std::string text = "{";
+    for (const Field& other : form.fields) {
+      const bool names = other.key == Key::name && other.form->text;
+      if (other.key == field.key || (!other.required && !names)) continue;
+      // A range from 0 on has room for both values of the other end.
+      text += quoted(other.key) + ": " + plain_value(*other.form, other.key == Key::max) + ", ";
+    }
+    return text + quoted(field.key) + ": ";
+  }
+
+  void object(const Form& form, const std::string& path, const std::string& before,
+              const std::string& behind, int depth) {
+    REQUIRE(depth < 12);
+    for (const Field& field : form.fields) {
+      const std::string name(to_text(field.key));
+      value(*field.form, path.empty() ? name : path + '.' + name, before + front(form, field),
+            '}' + behind, depth + 1);
+    }
+  }
+
+  void value(const Form& form, const std::string& path, const std::string& before,
+             const std::string& behind, int depth) {
+    if (is_plain(form))
+      compare(path, plain_value(form, false), plain_value(form, true), before, behind);
+    if (!form.fields.empty()) object(form, path, before, behind, depth);
+    if (form.item != nullptr) value(*form.item, path, before + '[', ']' + behind, depth + 1);
+    if (form.map_value != nullptr)
+      value(*form.map_value, path, before + R"({"a": )", '}' + behind, depth + 1);
+  }
+
+  void compare(const std::string& path, const std::string& first, const std::string& second,
+               const std::string& before, const std::string& behind) {
+    if (first == second) {
+      silent.push_back(path);
+      return;
+    }
+    const Facts facts = read_two(before + first + behind, before + second + behind);
+    INFO(before << second << behind);
+    REQUIRE(facts.problems.empty());
+    const Changes changes = find_changes(facts);
+    for (const Change& change : changes.list) {
+      kinds.insert(change.kind);
+      const std::size_t cut = change.message.find(", before ");
+      if (cut != std::string::npos)
+        CHECK(!change.message.substr(0, cut).ends_with(" is " + change.message.substr(cut + 9)));
+    }
+    (changes.list.empty() ? silent : heard).push_back(path);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("every key of a manifest is compared, or left out for a reason") {
+  Walk walk;
+  walk.walk();
+  CHECK(walk.heard.size() > 100);
+  std::string unexpected;
+  for (const std::string& path : walk.silent) {
+    if (exception_of(path) == nullptr) unexpected += path + " is not compared\n";
+  }
+  // An exception that excuses nothing hides the next gap.
+  for (const Exception& exception : exceptions) {
+    const auto excused = [&exception](const std::string& path) {
+      return exception_of(path) == &exception;
+    };
+    CHECK(!exception.reason.empty());
+    if (std::none_of(walk.silent.begin(), walk.silent.end(), excused))
+      unexpected += std::string(exception.path) + " excuses nothing\n";
+  }
+  CHECK(unexpected == "");
+}
+
+TEST_CASE("every kind of change has a name that `[[silence]]` knows") {
+  Walk walk;
+  walk.walk();
+  const std::set<std::string_view> known(change_kinds().begin(), change_kinds().end());
+  CHECK(known.size() == change_kinds().size());
+  for (const std::string_view kind : walk.kinds) {
+    INFO(kind);
+    CHECK(known.contains(kind));
+  }
+}
+
+}  // namespace opseal::test
