@@ -184,6 +184,35 @@ TEST_CASE("registrations that nobody saw are not made up from two branches") {
   CHECK(outcome->manifest.find("`registrations` is not said") != std::string::npos);
 }
 
+TEST_CASE("how a cache finds its entries is read off the function that clears it") {
+  const auto match = [](std::string_view condition) -> std::string {
+    const Workshop workshop;
+    workshop.write_brainevent();
+    workshop.write("brainevent/_op/kernix_cache.py",
+                   "import hashlib, re\nclass CompilationCache:\n"
+                   "    def cache_key(self, source):\n"
+                   "        return hashlib.sha256(source).hexdigest()[:16]\n"
+                   "    def store(self, name):\n        pass\n"
+                   "    def clear(self, name=None):\n"
+                   "        return [each for each in self.entries if " +
+                       std::string(condition) + "]\n");
+    const auto outcome = run("brainevent", {});
+    if (!outcome) return "no Python";
+    CAPTURE(outcome->stderr_tail);
+    REQUIRE(outcome->status == ExportStatus::ok);
+    const std::size_t begin = outcome->manifest.find("\"match\": \"");
+    if (begin == std::string::npos) return "not said";
+    return outcome->manifest.substr(begin + 10,
+                                    outcome->manifest.find('"', begin + 10) - begin - 10);
+  };
+  const std::string prefix = match("each.startswith(f'{name}_')");
+  if (prefix == "no Python") return;
+  CHECK(prefix == "prefix");
+  CHECK(match("re.match(name + r'_[0-9a-f]{16}\\Z', each)") == "exact");
+  CHECK(match("re.fullmatch(name + '_[0-9a-f]{16}', each)") == "exact");
+  CHECK(match("not each.startswith('.')") == "not said");
+}
+
 TEST_CASE("two runs give the same bytes") {
   const Workshop workshop;
   workshop.write_braintrace("");
