@@ -135,10 +135,23 @@ struct Verdict {
   std::string message;
 };
 
+// A module that lies in the working directory is not found: a script there must not shadow a
+// package. Empty where none lies there.
+std::string hint_for_missing(const std::string& module) {
+  const std::string first = module.substr(0, module.find('.'));
+  for (const std::string& name : {first + ".py", first + "/__init__.py"}) {
+    struct stat status {};
+    if (::stat(name.c_str(), &status) != 0) continue;
+    return "; " + quoted(name) + " in the working directory is looked at with `PYTHONPATH=.`";
+  }
+  return {};
+}
+
 Verdict judge_answer(const Exporter& exporter, const std::string& python, const Answer& answer) {
   if (answer.kind == "missing") {
+    const std::string module = first_line(answer.text);
     return {ExportStatus::package_missing,
-            quoted(first_line(answer.text)) + " is not installed for " + quoted(python)};
+            quoted(module) + " is not installed for " + quoted(python) + hint_for_missing(module)};
   }
   if (answer.kind == "failed") {
     return {ExportStatus::failed,

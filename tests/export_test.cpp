@@ -313,6 +313,20 @@ TEST_CASE("a module that is not installed is named with the interpreter") {
   if (!outcome) return;
   CHECK(outcome->status == ExportStatus::package_missing);
   CHECK(outcome->message.starts_with("`braintrace.no_such_module` is not installed for `/"));
+  CHECK(outcome->message.find("PYTHONPATH") == std::string::npos);
+}
+
+TEST_CASE("a module in the working directory is not taken, and the message says how to") {
+  const Workshop workshop;
+  workshop.write_jax();
+  workshop.write("elsewhere/my_ops.py", "");
+  ExportRequest request;
+  request.modules = {"my_ops"};
+  const auto outcome = run("jax", request);
+  if (!outcome) return;
+  CHECK(outcome->status == ExportStatus::package_missing);
+  CHECK(outcome->message.ends_with(
+      "; `my_ops.py` in the working directory is looked at with `PYTHONPATH=.`"));
 }
 
 TEST_CASE("what an installed package lacks in turn is a failure, not an absence") {
