@@ -209,15 +209,19 @@ std::span<const Exporter> all_exporters() {
       Exporter{"executorch", "executorch",
                "kernels that ExecuTorch's package declares, edge dtypes, and what its runtime has",
                script_text("executorch")},
-      Exporter{"jax", "jax",
-               "primitives, rules, lowerings and FFI targets of JAX and of packages on it",
-               script_text("jax")},
+      Exporter{.name = "jax",
+               .package = "jax",
+               .description =
+                   "primitives, rules, lowerings and FFI targets of JAX and of packages on it",
+               .script = script_text("jax"),
+               .namespaces = true},
       Exporter{.name = "onnxruntime",
                .package = "onnxruntime",
                .description = "schemas and kernels of ONNX Runtime, by provider and version range, "
                               "and what libraries of custom operators add",
                .script = script_text("onnxruntime"),
-               .custom_ops = true},
+               .custom_ops = true,
+               .namespaces = true},
       Exporter{.name = "torch",
                .package = "torch",
                .description = "operators, dispatch keys and Python-defined operators of torch's "

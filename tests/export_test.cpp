@@ -97,6 +97,35 @@ TEST_CASE("an operator that no variable holds belongs to the package of its rule
   CHECK(outcome->manifest.find("importing `doubling`") == std::string::npos);
 }
 
+TEST_CASE("of jax, only the packages that were asked for are written") {
+  const Workshop workshop;
+  workshop.write_jax();
+  workshop.write("doubling/__init__.py", operators_on_jax);
+  workshop.write("handing.py",
+                 "from jaxlib import xla_client\n"
+                 "xla_client.register_custom_call_target(b'handed', None)\n");
+  ExportRequest request;
+  request.modules = {"doubling", "handing"};
+  request.namespaces = {"doubling"};
+  const auto outcome = run("jax", request);
+  if (!outcome) return;
+  CAPTURE(outcome->stderr_tail);
+  REQUIRE(outcome->status == ExportStatus::ok);
+  CHECK(!operator_line(outcome->manifest, "double").empty());
+  CHECK(!operator_line(outcome->manifest, "unheld").empty());
+  CHECK(operator_line(outcome->manifest, "neg").empty());
+  CHECK(outcome->manifest.find("\"targets\": []") != std::string::npos);
+
+  // A package may have targets only.
+  request.namespaces = {"handing"};
+  const auto targets = run("jax", request);
+  REQUIRE(targets->status == ExportStatus::ok);
+  CHECK(targets->manifest.find("\"operators\": []") != std::string::npos);
+  CHECK(targets->manifest.find("{\"name\": \"handed\"") != std::string::npos);
+  request.namespaces = {"absent"};
+  CHECK(run("jax", request)->message.ends_with("no operator in the namespace `absent`"));
+}
+
 TEST_CASE("an object that carries a primitive is called in its place") {
   const Workshop workshop;
   workshop.write_jax();
