@@ -135,10 +135,23 @@ struct Verdict {
   std::string message;
 };
 
+// A module that lies in the working directory is not found: a script there must not shadow a
+// package. Empty where none lies there.
+std::string hint_for_missing(const std::string& module) {
+  const std::string first = module.substr(0, module.find('.'));
+  for (const std::string& name : {first + ".py", first + "/__init__.py"}) {
+    struct stat status {};
+    if (::stat(name.c_str(), &status) != 0) continue;
+    return "; " + quoted(name) + " in the working directory is looked at with `PYTHONPATH=.`";
+  }
+  return {};
+}
+
 Verdict judge_answer(const Exporter& exporter, const std::string& python, const Answer& answer) {
   if (answer.kind == "missing") {
+    const std::string module = first_line(answer.text);
     return {ExportStatus::package_missing,
-            quoted(first_line(answer.text)) + " is not installed for " + quoted(python)};
+            quoted(module) + " is not installed for " + quoted(python) + hint_for_missing(module)};
   }
   if (answer.kind == "failed") {
     return {ExportStatus::failed,
@@ -196,15 +209,19 @@ std::span<const Exporter> all_exporters() {
       Exporter{"executorch", "executorch",
                "kernels that ExecuTorch's package declares, edge dtypes, and what its runtime has",
                script_text("executorch")},
-      Exporter{"jax", "jax",
-               "primitives, rules, lowerings and FFI targets of JAX and of packages on it",
-               script_text("jax")},
+      Exporter{.name = "jax",
+               .package = "jax",
+               .description =
+                   "primitives, rules, lowerings and FFI targets of JAX and of packages on it",
+               .script = script_text("jax"),
+               .namespaces = true},
       Exporter{.name = "onnxruntime",
                .package = "onnxruntime",
                .description = "schemas and kernels of ONNX Runtime, by provider and version range, "
                               "and what libraries of custom operators add",
                .script = script_text("onnxruntime"),
-               .custom_ops = true},
+               .custom_ops = true,
+               .namespaces = true},
       Exporter{.name = "torch",
                .package = "torch",
                .description = "operators, dispatch keys and Python-defined operators of torch's "

@@ -26,7 +26,8 @@ struct ExportRequest {
   std::string python{};
   // Imported besides the exporter's own package.
   std::vector<std::string> modules{};
-  // Only operators of these; empty: what the modules registered, or everything if there are none.
+  // Only operators of these: packages of jax, domains of ONNX Runtime, namespaces of torch. Empty:
+  // everything; of torch what the modules registered, if there are modules.
   std::vector<std::string> namespaces{};
   // May the exporter also call the operators on their own benchmark data? Without it a package is
   // imported, and of braintrace the functions that lay out trainable inputs are called.

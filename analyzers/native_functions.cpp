@@ -71,6 +71,8 @@ class Collector {
     return out + "\n ]\n}\n";
   }
 
+  void remark(std::string text) { messages_.push_back(std::move(text)); }
+
   std::vector<std::string> take_messages() { return std::move(messages_); }
 
  private:
@@ -103,12 +105,12 @@ class Collector {
       message(entry.place, "an element without `func` is not said");
       return;
     }
-    const std::optional<TorchSchema> schema = split_torch_schema(func->text);
-    if (!schema) {
+    const std::optional<OperatorSchema> schema = read_torch_schema(func->text);
+    if (!schema || schema->name.empty()) {
       message(func->place, "the schema " + quote(func->text) + " cannot be read");
       return;
     }
-    Json& added = new_operator(schema->name, func->place);
+    Json& added = new_operator(torch_operator_name(schema->name), func->place);
     added["schema"] = torch_operator_name(func->text);
     add_torch_operands(*schema, added);
     add_kernels(added, entry);
@@ -291,6 +293,9 @@ NativeFunctionsResult native_functions_manifest(std::span<const NativeFunctionsF
   }
   Collector collector;
   for (const ReadFile& each : read) collector.add(each.file->path, each.root, each.kind);
+  if (std::ranges::count(read, NativeFunctionsKind::derivatives, &ReadFile::kind) == 0) {
+    collector.remark("no file of derivatives, so gradients are not said");
+  }
   std::string manifest = collector.text(tool_version);
   return {std::move(manifest), collector.take_messages()};
 }

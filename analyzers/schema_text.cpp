@@ -123,6 +123,7 @@ class OperandText {
   }
 
   bool read_marks(SchemaOperand& operand) {
+    const std::size_t start = at_;
     while (at_ < text_.size()) {
       if (text_[at_] == '?') {
         operand.optional = true;
@@ -140,6 +141,7 @@ class OperandText {
         break;
       }
     }
+    operand.marks = text_.substr(start, at_ - start);
     return true;
   }
 
@@ -184,6 +186,14 @@ bool is_inferred(const std::vector<SchemaOperand>& operands) {
 }
 
 }  // namespace
+
+std::string torch_type_text(const SchemaOperand& operand) {
+  std::string text(operand.type);
+  text += operand.marks;
+  const std::size_t open = text.find('(', operand.type.size());
+  if (open != text.npos) text.erase(open, text.find(')', open) - open + 1);
+  return text;
+}
 
 std::optional<OperatorSchema> read_torch_schema(std::string_view text) {
   text = trimmed(text);

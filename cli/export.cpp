@@ -37,6 +37,14 @@ const Exporter& find_exporter(const std::string& name) {
                    quote_list(all, all.size()) + ")");
 }
 
+std::vector<std::string> those_with_namespaces() {
+  std::vector<std::string> names;
+  for (const Exporter& exporter : all_exporters()) {
+    if (exporter.namespaces) names.emplace_back(exporter.name);
+  }
+  return names;
+}
+
 int code_for(ExportStatus status) {
   switch (status) {
     case ExportStatus::ok:
@@ -131,7 +139,8 @@ int export_registry(const Options& options) {
     throw UsageError("`--custom-op` for " + quote(exporter.name) + ", expected `onnxruntime`");
   }
   if (!exporter.namespaces && !request.namespaces.empty()) {
-    throw UsageError("`--namespace` for " + quote(exporter.name) + ", expected `torch`");
+    throw UsageError("`--namespace` for " + quote(exporter.name) + ", expected " +
+                     quote_list(those_with_namespaces(), all_exporters().size()));
   }
   // What depends on the order of a set of texts is then the same in every export, or shows itself.
   if (options.twice) request.environment = {"PYTHONHASHSEED=1"};

@@ -175,7 +175,8 @@ void add_export(CLI::App& app, Options& options) {
       ->allow_extra_args(false);
   exporter
       ->add_option("--namespace", options.namespaces,
-                   "torch: only operators of this namespace; repeatable")
+                   "jax, onnxruntime, torch: only operators of this package, domain or namespace; "
+                   "repeatable")
       ->type_name("NAME")
       ->allow_extra_args(false);
   exporter->add_flag("--trace", options.trace,

@@ -46,32 +46,50 @@ class NamespaceHabits {
   std::unordered_map<std::uint64_t, Habit> habits_;
 };
 
+class Convention {
+ public:
+  void count(const Fact& manifest, const Fact& op, bool keeps) {
+    peers_.count(manifest, op, keeps);
+    habits_.count(manifest, op, keeps);
+  }
+
+  void report(Sink& sink) const {
+    sink.inspected(peers_.judged_keeping());
+    peers_.for_each_lacking([&](const OddOneOut::Lacking& lacking) {
+      sink.inspected();
+      if (!lacking.is_odd() || !habits_.keeps(lacking.manifest, lacking.op)) return;
+      Finding& finding = sink.add(
+          subject_of(lacking.manifest, lacking.op),
+          "no shape function (fake, meta), where " + std::to_string(lacking.keeping) + " of " +
+              plural(lacking.peers, "operator") + " of the same namespace and platforms have one",
+          evidence(lacking.op[Key::abstract], "said to be absent here" + site_of(lacking.op)));
+      finding.related.push_back(evidence(lacking.op[Key::kernels], "its kernels"));
+    });
+  }
+
+ private:
+  OddOneOut peers_;
+  NamespaceHabits habits_;
+};
+
 void check(const Facts& facts, Sink& sink) {
-  OddOneOut peers;
-  NamespaceHabits habits;
-  for_each_operator_with_names(facts,
-                               [&](const Fact& manifest, const Fact& op, PlatformNames& names) {
-                                 if (works_without(manifest)) return;
-                                 const Fact abstract = op[Key::abstract];
-                                 if (!abstract.said()) return;
-                                 const KernelRoles roles = kernel_roles(op, names);
-                                 // A composite is traced through its parts.
-                                 if (!roles.known || !roles.device || roles.every) return;
-                                 const bool keeps = abstract.present() || roles.meta;
-                                 peers.count(manifest, op, keeps);
-                                 habits.count(manifest, op, keeps);
-                               });
-  sink.inspected(peers.judged_keeping());
-  peers.for_each_lacking([&](const OddOneOut::Lacking& lacking) {
-    sink.inspected();
-    if (!lacking.is_odd() || !habits.keeps(lacking.manifest, lacking.op)) return;
-    Finding& finding = sink.add(
-        subject_of(lacking.manifest, lacking.op),
-        "no shape function (fake, meta), where " + std::to_string(lacking.keeping) + " of " +
-            plural(lacking.peers, "operator") + " of the same namespace and platforms have one",
-        evidence(lacking.op[Key::abstract], "said to be absent here" + site_of(lacking.op)));
-    finding.related.push_back(evidence(lacking.op[Key::kernels], "its kernels"));
-  });
+  Convention by_device;
+  // A composite is traced through its parts, so that registries say nothing of its shape function.
+  // Where one is said to be absent, tracing stops at it: custom operators in torch's Python are
+  // opaque whatever they run on.
+  Convention for_every_device;
+  for_each_operator_with_names(
+      facts, [&](const Fact& manifest, const Fact& op, PlatformNames& names) {
+        if (works_without(manifest)) return;
+        const Fact abstract = op[Key::abstract];
+        if (!abstract.said()) return;
+        const KernelRoles roles = kernel_roles(op, names);
+        if (!roles.known || !roles.has_kernel()) return;
+        Convention& convention = roles.every ? for_every_device : by_device;
+        convention.count(manifest, op, abstract.present() || roles.meta);
+      });
+  by_device.report(sink);
+  for_every_device.report(sink);
 }
 
 }  // namespace
@@ -82,7 +100,7 @@ extern constinit const Rule fake_missing{
     .rationale =
         "Compilers and exporters run a model once without data, by a function that computes shapes "
         "and dtypes only (torch calls it fake or meta). This operator has kernels and none of "
-        "those, nor a composite that stands for one: it works in eager mode, and `torch.compile` "
+        "those: it works in eager mode, and `torch.compile` "
         "breaks the graph or stops with an error. Nearly all operators beside it have one, so that "
         "it was forgotten rather than left out.",
     // Six operators are the fewest that a convention is read from.
@@ -95,7 +113,7 @@ extern constinit const Rule fake_missing{
         R"({"name": "e", "abstract": {"name": "e_meta"}, "kernels": [{"platform": "cpu"}]}]})",
     .fix = "register a fake kernel for it",
     .severity = Severity::warning,
-    .inspects = "operator with device kernels whose shape function is said, with enough peers",
+    .inspects = "operator with kernels whose shape function is said, with enough peers",
     .needs = {Key::operators, Key::kernels, Key::abstract},
     .check = check,
 };

@@ -316,6 +316,20 @@ TEST_CASE("schemas of ONNX Runtime end where the next begins, kernels stand wher
   CHECK(operator_of(manifest, "Lonely")["kernels"].size() == 1);
 }
 
+TEST_CASE("of ONNX Runtime, only the domains that were asked for are written") {
+  const Packages packages;
+  packages.write_onnxruntime();
+  const auto outcome = run("onnxruntime", {.namespaces = {"my.domain"}});
+  if (!outcome) return;
+  const json manifest = manifest_of(*outcome);
+  REQUIRE(manifest["operators"].size() == 1);
+  CHECK(manifest["operators"][0]["name"] == "Lonely");
+  // Still those that the registry knows.
+  CHECK(manifest["platforms"].size() == 2);
+  const auto absent = run("onnxruntime", {.namespaces = {"absent"}});
+  CHECK(absent->message.ends_with("no operator in the namespace `absent`"));
+}
+
 TEST_CASE("kernels are not said where asking for them crashes") {
   const Packages packages;
   packages.write_onnxruntime();

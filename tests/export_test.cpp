@@ -97,6 +97,35 @@ TEST_CASE("an operator that no variable holds belongs to the package of its rule
   CHECK(outcome->manifest.find("importing `doubling`") == std::string::npos);
 }
 
+TEST_CASE("of jax, only the packages that were asked for are written") {
+  const Workshop workshop;
+  workshop.write_jax();
+  workshop.write("doubling/__init__.py", operators_on_jax);
+  workshop.write("handing.py",
+                 "from jaxlib import xla_client\n"
+                 "xla_client.register_custom_call_target(b'handed', None)\n");
+  ExportRequest request;
+  request.modules = {"doubling", "handing"};
+  request.namespaces = {"doubling"};
+  const auto outcome = run("jax", request);
+  if (!outcome) return;
+  CAPTURE(outcome->stderr_tail);
+  REQUIRE(outcome->status == ExportStatus::ok);
+  CHECK(!operator_line(outcome->manifest, "double").empty());
+  CHECK(!operator_line(outcome->manifest, "unheld").empty());
+  CHECK(operator_line(outcome->manifest, "neg").empty());
+  CHECK(outcome->manifest.find("\"targets\": []") != std::string::npos);
+
+  // A package may have targets only.
+  request.namespaces = {"handing"};
+  const auto targets = run("jax", request);
+  REQUIRE(targets->status == ExportStatus::ok);
+  CHECK(targets->manifest.find("\"operators\": []") != std::string::npos);
+  CHECK(targets->manifest.find("{\"name\": \"handed\"") != std::string::npos);
+  request.namespaces = {"absent"};
+  CHECK(run("jax", request)->message.ends_with("no operator in the namespace `absent`"));
+}
+
 TEST_CASE("an object that carries a primitive is called in its place") {
   const Workshop workshop;
   workshop.write_jax();
@@ -182,6 +211,35 @@ TEST_CASE("registrations that nobody saw are not made up from two branches") {
   REQUIRE(outcome->status == ExportStatus::ok);
   CHECK(outcome->manifest.find("\"registrations\":") == std::string::npos);
   CHECK(outcome->manifest.find("`registrations` is not said") != std::string::npos);
+}
+
+TEST_CASE("how a cache finds its entries is read off the function that clears it") {
+  const auto match = [](std::string_view condition) -> std::string {
+    const Workshop workshop;
+    workshop.write_brainevent();
+    workshop.write("brainevent/_op/kernix_cache.py",
+                   "import hashlib, re\nclass CompilationCache:\n"
+                   "    def cache_key(self, source):\n"
+                   "        return hashlib.sha256(source).hexdigest()[:16]\n"
+                   "    def store(self, name):\n        pass\n"
+                   "    def clear(self, name=None):\n"
+                   "        return [each for each in self.entries if " +
+                       std::string(condition) + "]\n");
+    const auto outcome = run("brainevent", {});
+    if (!outcome) return "no Python";
+    CAPTURE(outcome->stderr_tail);
+    REQUIRE(outcome->status == ExportStatus::ok);
+    const std::size_t begin = outcome->manifest.find("\"match\": \"");
+    if (begin == std::string::npos) return "not said";
+    return outcome->manifest.substr(begin + 10,
+                                    outcome->manifest.find('"', begin + 10) - begin - 10);
+  };
+  const std::string prefix = match("each.startswith(f'{name}_')");
+  if (prefix == "no Python") return;
+  CHECK(prefix == "prefix");
+  CHECK(match("re.match(name + r'_[0-9a-f]{16}\\Z', each)") == "exact");
+  CHECK(match("re.fullmatch(name + '_[0-9a-f]{16}', each)") == "exact");
+  CHECK(match("not each.startswith('.')") == "not said");
 }
 
 TEST_CASE("two runs give the same bytes") {
@@ -284,6 +342,20 @@ TEST_CASE("a module that is not installed is named with the interpreter") {
   if (!outcome) return;
   CHECK(outcome->status == ExportStatus::package_missing);
   CHECK(outcome->message.starts_with("`braintrace.no_such_module` is not installed for `/"));
+  CHECK(outcome->message.find("PYTHONPATH") == std::string::npos);
+}
+
+TEST_CASE("a module in the working directory is not taken, and the message says how to") {
+  const Workshop workshop;
+  workshop.write_jax();
+  workshop.write("elsewhere/my_ops.py", "");
+  ExportRequest request;
+  request.modules = {"my_ops"};
+  const auto outcome = run("jax", request);
+  if (!outcome) return;
+  CHECK(outcome->status == ExportStatus::package_missing);
+  CHECK(outcome->message.ends_with(
+      "; `my_ops.py` in the working directory is looked at with `PYTHONPATH=.`"));
 }
 
 TEST_CASE("what an installed package lacks in turn is a failure, not an absence") {

@@ -26,7 +26,7 @@ using nlohmann::json;
 
 // `calls` are those of `torch._C`, as a version has them.
 constexpr std::string_view torch_package = R"python(
-from torch import _C
+from torch import _C, library
 __version__ = "9.9.0+cu1"
 )python";
 
@@ -95,7 +95,31 @@ class Custom:
         def wrapped_fn(*arguments):
             return fn(*arguments)
         self._backend_fns[device] = wrapped_fn
+def stub(fake):
+    def fake_impl(*arguments, **options):
+        return fake(*arguments, **options)
+    return fake_impl
 OPDEFS = {}
+)python";
+
+constexpr std::string_view fakes = R"python(
+class Holder:
+    pass
+class Entry:
+    def __init__(self, function):
+        self.fake_impl = Holder()
+        self.fake_impl.kernel = Holder()
+        self.fake_impl.kernel.func = function
+class singleton:
+    _data = {}
+)python";
+
+// `torch.ops.theirs.trivial.default` is the only one for which it makes a fake.
+constexpr std::string_view utilities = R"python(
+import types, torch
+torch.ops = types.SimpleNamespace(theirs=types.SimpleNamespace(trivial=types.SimpleNamespace(default=1)))
+def can_generate_trivial_fake_impl(op):
+    return op == 1
 )python";
 
 constexpr std::string_view decompositions = R"python(
@@ -145,6 +169,62 @@ custom_ops.OPDEFS["mine::python"] = custom_ops.Custom(python)
 custom_ops.OPDEFS["mine::python"].kernel("cpu", on_cpu)
 )python";
 
+// All that is registered through a library has the place at which the library was made.
+constexpr std::string_view library_calls = R"python(
+from torch import _C
+
+class Library:
+    dispatch_key = ""
+    def __init__(self, ns, place):
+        self.ns, self.place = ns, place
+    def define(self, schema):
+        name = self.ns + "::" + schema.partition("(")[0]
+        _C._dumps[name] = "name: {}\nschema: {}::{}\ndebug: registered at {}\n".format(
+            name, self.ns, schema, self.place)
+    def impl(self, name, function, dispatch_key=""):
+        _C._dumps[self.ns + "::" + name] += "{}: registered at {} :: (none) [ boxed ]\n".format(
+            dispatch_key, self.place)
+
+def define(library, schema):
+    library.define(schema)
+)python";
+
+constexpr std::string_view package_with_library = R"python(
+from torch import library
+made = library.Library("placed", __file__ + ":3")
+made.define("first(Tensor x) -> Tensor")
+library.define(made, "second(Tensor x) -> Tensor")
+made.impl("first", print, "CPU")
+)python";
+
+// Custom operators: what torch registers for each by itself, and what a person adds to it.
+constexpr std::string_view custom_package = R"python(
+from torch import _C
+from torch._library import custom_ops, simple_registry
+
+_torch = _C.__file__.rpartition("/")[0] + "/_library/custom_ops.py:1"
+
+def define(name, rows, fake=None, result="Tensor"):
+    _C._dumps[name] = "name: {0}\nschema: {0}(Tensor(a!) x) -> {1}\ndebug: registered at {2}\n".format(
+        name, result, _torch)
+    _C._dumps[name] += "".join("{}: registered at {} :: (none) [ boxed ]\n".format(key, site or _torch)
+                               for key, site in rows.items())
+    def function(x):
+        return x
+    custom_ops.OPDEFS[name] = custom_ops.Custom(function)
+    custom_ops.OPDEFS[name]._abstract_fn = fake
+    simple_registry.singleton._data[name] = simple_registry.Entry(custom_ops.stub(fake))
+
+def fake(x):
+    return x
+
+define("theirs::bare", {"CPU": None, "Meta": None})
+define("theirs::composite", {"CompositeExplicitAutograd": None, "Meta": None})
+define("theirs::faked", {"CPU": None, "Meta": None}, fake)
+define("theirs::meta", {"CPU": None, "Meta": __file__ + ":5"})
+define("theirs::trivial", {"CPU": None, "Meta": None}, result="()")
+)python";
+
 // Packages in a folder that PYTHONPATH names while the test runs.
 class Packages {
  public:
@@ -155,14 +235,18 @@ class Packages {
     ::setenv("PYTHONPATH", folder_.c_str(), 1);
     write("torch/__init__.py", torch_package);
     write("torch/_C.py", std::string(torch_calls) + std::string(names_call));
+    write("torch/library.py", library_calls);
     write("torch/_library/__init__.py", "");
     write("torch/_library/custom_ops.py", custom_operators);
     if (names_call == names_since_2_0) {
-      write("torch/_library/simple_registry.py", "class singleton:\n    _data = {}\n");
+      write("torch/_library/simple_registry.py", fakes);
+      write("torch/_library/utils.py", utilities);
       write("torch/_subclasses/fake_impls.py", "op_implementations_dict = {}\n");
       write("torch/_decomp.py", decompositions);
     }
     write("mine/__init__.py", package_on_torch);
+    write("theirs.py", custom_package);
+    write("placed.py", package_with_library);
     write("idle.py", "");
   }
   ~Packages() {
@@ -235,7 +319,9 @@ TEST_CASE("torch's own operators become a manifest, whatever the version lists t
     CHECK(add["attributes"] == json::parse(R"([{"name": "mode", "type": "str"}])"));
     CHECK(add["outputs"] == json::parse(R"([{"mutated": true, "alias": "a!"}, {"type": "int"}])"));
     CHECK(add["abstract"]["kind"] == "meta");
-    CHECK(add["abstract"]["location"] == json{{"file", "torch/_meta.py"}, {"line", 5}});
+    // All that is known is where the library object was made, by which it was registered.
+    CHECK(!add["abstract"].contains("location"));
+    CHECK(add["kernels"][2] == json{{"platform", "Meta"}, {"package", "torch"}});
     CHECK(add["batching"] == json{{"kind", "custom"}});
     CHECK(!add.contains("gradient"));
     REQUIRE(add["kernels"].size() == 6);
@@ -285,6 +371,46 @@ TEST_CASE("where torch has no tables of fakes, nobody says that there is none") 
   const json manifest = manifest_of(*outcome);
   REQUIRE(manifest["operators"][2]["name"] == "mine::native");
   CHECK(!manifest["operators"][2].contains("abstract"));
+}
+
+TEST_CASE("what torch registers for every custom operator is no fake of its author's") {
+  const Packages packages(names_since_2_0);
+  const auto outcome = run_torch({.modules = {"theirs"}});
+  if (!outcome) return;
+  const json manifest = manifest_of(*outcome);
+  REQUIRE(names_of(manifest) == json::array({"theirs::bare", "theirs::composite", "theirs::faked",
+                                             "theirs::meta", "theirs::trivial"}));
+  const json& operators = manifest["operators"];
+  for (const std::size_t lacking : {0U, 1U}) {
+    CHECK(operators[lacking]["abstract"] == nullptr);
+    // The kernel for tensors without data only raises.
+    REQUIRE(operators[lacking]["kernels"].size() == 1);
+    CHECK(operators[lacking]["kernels"][0]["platform"] != "Meta");
+  }
+  CHECK(operators[2]["abstract"]["name"] == "theirs.fake");
+  CHECK(operators[2]["abstract"]["required"] == 1);
+  CHECK(operators[2]["kernels"].size() == 2);
+  CHECK(operators[3]["abstract"] == json{{"name", "Meta"}, {"kind", "meta"}});
+  CHECK(operators[3]["kernels"].size() == 2);
+  CHECK(operators[4]["abstract"] == json{{"name", "Meta"}, {"kind", "meta"}});
+  CHECK(operators[4]["kernels"].size() == 2);
+}
+
+TEST_CASE("what Python registers stands where it was registered, not where the library was made") {
+  const Packages packages(names_since_2_0);
+  const auto outcome = run_torch({.modules = {"placed"}});
+  if (!outcome) return;
+  const json manifest = manifest_of(*outcome);
+  REQUIRE(names_of(manifest) == json::array({"placed::first", "placed::second"}));
+  const json& operators = manifest["operators"];
+  const auto line = [](std::size_t number) {
+    return json{{"file", "placed.py"}, {"line", number}};
+  };
+  CHECK(operators[0]["location"] == line(4));
+  CHECK(operators[1]["location"] == line(5));
+  CHECK(operators[0]["defined_in"] == "python");
+  REQUIRE(operators[0]["kernels"].size() == 1);
+  CHECK(operators[0]["kernels"][0]["location"] == line(6));
 }
 
 TEST_CASE("namespaces select, and what selects nothing is an error") {

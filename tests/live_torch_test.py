@@ -162,7 +162,8 @@ def comparable(manifest):
 
     The recordings leave out the places of torch's own kernels and name some wrappers of torch's
     instead of the function of the user; they say `optional` of a list whose elements may be absent,
-    and give counts for a schema with `...`, which has none.
+    and give counts for a schema with `...`, which has none. Of what Python defines they have the
+    line of the `Library`, and they miss the fakes that torch makes of what only writes arguments.
     """
     return {operator["name"]: comparable_operator(operator) for operator in manifest["operators"]}
 
@@ -175,9 +176,12 @@ def comparable_operator(operator):
     for operand in kept.get("inputs") or []:
         if "?[" in operand.get("type", ""):
             operand.pop("optional", None)
-    kept["file"] = operator.get("location", {}).get("file", "").rpartition("/")[2]
-    kept["line"] = operator.get("location", {}).get("line")
-    kept["abstract"] = is_there(operator, "abstract")
+    place = operator.get("location", {})
+    if not place.get("file", ".py").endswith(".py"):
+        kept["file"] = place["file"].rpartition("/")[2]
+        kept["line"] = place["line"]
+    if "!" not in schema or not schema.endswith("-> ()"):
+        kept["abstract"] = is_there(operator, "abstract")
     kept["gradient"] = is_there(operator, "gradient")
     kept["kernels"] = sorted(
         [row["platform"], row.get("fallthrough", False)]

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzers/torch_schema.h"
 #include "analyzers/yaml_tree.h"
 
 namespace opseal::test {
@@ -117,8 +116,10 @@ std::string repeated(std::string_view text, std::size_t times) {
 
 TEST_CASE("functions become operators with schemas, kernels and generated names") {
   const auto result = native_functions_manifest(files({functions}), "1.2.3");
-  CHECK(result.messages.empty());
+  const std::string remark = "no file of derivatives, so gradients are not said";
+  CHECK(result.messages == std::vector{remark});
   const json manifest = manifest_of(result);
+  CHECK(manifest["remarks"] == json::array({remark}));
   CHECK(manifest["system"] == "torch");
   CHECK(manifest["producer"]["version"] == "1.2.3");
   REQUIRE(manifest["operators"].size() == 5);
@@ -190,15 +191,16 @@ TEST_CASE("a file that can't be read is said with its place") {
 
 TEST_CASE("a bad entry costs only itself") {
   const auto result = native_functions_manifest(
-      files({"- func: a(Tensor x) -> Tensor\n- func: b(Tensor x\n- other: 1\n- func: [1]\n"
+      files({"- func: a(Tensor x) -> Tensor\n- func: b(Tensor x\n- func: (Tensor x) -> Tensor\n- "
+             "other: 1\n- func: [1]\n"
              "- func: c(Tensor x) -> Tensor\n  structured_delegate: gone\n"}),
       "1");
   const json manifest = manifest_of(result);
   REQUIRE(manifest["operators"].size() == 2);
   CHECK(!manifest["operators"][1].contains("kernels"));
-  REQUIRE(result.messages.size() == 4);
+  REQUIRE(result.messages.size() == 6);
   CHECK(result.messages[0] == "file0.yaml:2:9: the schema `b(Tensor x` cannot be read");
-  CHECK(result.messages[3].find("`gone`, which no file declares") != std::string::npos);
+  CHECK(result.messages[4].find("`gone`, which no file declares") != std::string::npos);
 }
 
 TEST_CASE("texts that would take too long or hide what they hold are refused") {
@@ -227,23 +229,6 @@ TEST_CASE("many entries that point at one operator stay linear") {
   const auto result = native_functions_manifest(files({many}), "1");
   CHECK(!result.manifest.empty());
   CHECK((std::clock() - start) / CLOCKS_PER_SEC < 30);
-}
-
-TEST_CASE("a schema of torch is taken apart") {
-  const auto schema = split_torch_schema("f(Tensor(a -> *) x, Dict(str, Tensor) d) -> ()");
-  REQUIRE(schema);
-  CHECK(schema->name == "aten::f");
-  REQUIRE(schema->arguments.size() == 2);
-  CHECK(schema->arguments[0].alias == "a -> *");
-  CHECK(schema->arguments[0].type == "Tensor");
-  CHECK(schema->arguments[1].type == "Dict(str, Tensor)");
-  CHECK(!schema->arguments[1].is_tensor());
-  CHECK(schema->results.empty());
-  for (const char* bad : {"", "f", "f(", "f()", "f() ->", "(Tensor x) -> Tensor", "f() -> (,)",
-                          "f(Tensor x, , int y) -> Tensor"}) {
-    CAPTURE(bad);
-    CHECK(!split_torch_schema(bad));
-  }
 }
 
 }  // namespace opseal::test

@@ -68,7 +68,21 @@ TEST_CASE("torch schema: marks of lists, options and aliases in any order") {
   CHECK((schema.inputs[8].type == "(Tensor, int)" && schema.inputs[8].name == "i"));
   CHECK((schema.inputs[9].optional && schema.inputs[9].lists == 1));
   REQUIRE(schema.outputs.size() == 2);
+  CHECK(schema.outputs[0].alias == "a -> *");
   CHECK(schema.outputs[1].name == "r");
+}
+
+TEST_CASE("torch schema: types are put together again, without their alias marks") {
+  std::string types;
+  for (const SchemaOperand& operand :
+       torch_schema("x::y(Tensor(a!)[] a, Tensor[](b!)? b, Tensor?[] c, Tensor(a!)? d, int[2]? e, "
+                    "Dict(str, Tensor) f, (Tensor, int)[] g, SymInt h=1) -> ()")
+           .inputs) {
+    types += torch_type_text(operand) + "; ";
+  }
+  CHECK(types ==
+        "Tensor[]; Tensor[]?; Tensor?[]; Tensor?; int[2]?; Dict(str, Tensor); (Tensor, int)[]; "
+        "SymInt; ");
 }
 
 TEST_CASE("torch schema: open ends, no results, no name, inferred names") {
@@ -83,7 +97,8 @@ TEST_CASE("torch schema: open ends, no results, no name, inferred names") {
 TEST_CASE("torch schema: what is none is no schema") {
   for (const char* text : {"", "x", "x::y(", "x::y(Tensor a", "x::y(Tensor a)", "x::y(Tensor a) ->",
                            "x::y(Tensor a,) -> Tensor", "x::y(str a=\") -> Tensor", "x::y)(",
-                           "x::y(Tensor a b) -> Tensor", "void f(int a) {}", "x::y(()) ->"}) {
+                           "x::y(Tensor a b) -> Tensor", "void f(int a) {}", "x::y(()) ->",
+                           "x::y() -> (,)", "x::y(Tensor a, , int b) -> Tensor"}) {
     CHECK_MESSAGE(!read_torch_schema(text).has_value(), text);
   }
 }

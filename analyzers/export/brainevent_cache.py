@@ -74,6 +74,7 @@ def describe_cache(request):
         "temporary_name": sorted(
             {TEMPORARY_NAMES[name] for name in names_in(store_tree) & set(TEMPORARY_NAMES)}
         ),
+        "match": matching(getattr(cache, "clear", None)),
     }
     # None is a fact of the schema alone ('has none'); elsewhere it could not be read.
     return [{key: value for key, value in facts.items() if value is not None or key == "schema"}]
@@ -159,6 +160,25 @@ def marks_a_boundary(value):
         if isinstance(node, ast.Call) and last_name(node.func) in WRITERS_OF_LENGTHS:
             return True
     return False
+
+
+def matching(clear):
+    """How entries of one name are told from others. `NAME_` also begins the entries of `NAME_x`;
+    None: not that simple to tell."""
+    tree = source_of(clear)
+    if tree is None:
+        return None
+    prefixes = [
+        call.args[0]
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and last_name(call.func) == "startswith" and call.args
+    ]
+    wanted = {parameter.name for parameter in positional_parameters(clear)[1:]}
+    if any(names_in(prefix) & wanted for prefix in prefixes):
+        return "prefix"
+    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    anchored = any(isinstance(text, str) and text.endswith(r"\Z") for text in texts)
+    return "exact" if anchored or "fullmatch" in names_in(tree) else None
 
 
 def headers(names, tree):

@@ -127,6 +127,18 @@ def is_older(package, *numbers):
     return all(part.isdigit() for part in parts) and tuple(int(part) for part in parts) < numbers
 
 
+def nothing_in_namespaces(request):
+    names = ", ".join("`{}`".format(name) for name in request.namespaces)
+    return ExportError("no operator in the namespace " + names)
+
+
+def asked_for(request, operators):
+    """Those in the namespaces that the user named, all if none is named."""
+    if not request.namespaces:
+        return operators
+    return [each for each in operators if each.get("namespace") in request.namespaces]
+
+
 def producer(request, packages):
     versions = {package: installed_version(package) for package in packages}
     return {
@@ -151,7 +163,8 @@ def tell_apart(operators):
 def new_manifest(request, packages, **facts):
     """The frame around `operators` and the other facts, in the order given. None as a fact means
     that nobody can say."""
-    if not facts["operators"]:
+    # What the user leaves only some of was recognized; that nothing is left is told elsewhere.
+    if not facts["operators"] and not request.namespaces:
         raise ExportError(
             "0 operators in `{}` {}, expected at least 1: its registry was not recognized".format(
                 packages[0], installed_version(packages[0]) or "of unknown version"

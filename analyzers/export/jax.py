@@ -5,9 +5,11 @@ import types
 from _opseal_common import (
     MISSING,
     aliases,
+    asked_for,
     import_extra,
     loaded_modules,
     new_manifest,
+    nothing_in_namespaces,
     optional_module,
     packages_of,
     read,
@@ -48,6 +50,12 @@ def export(request):
     operators = Walk(request, packages).operators()
     targets = log.targets()
     remark_silent_packages(request, operators, targets or [])
+    operators = asked_for(request, operators)
+    if targets is not None:
+        targets = [target for target in targets if is_asked_for(request, target)]
+    placed = any("location" in target for target in targets or ())
+    if request.namespaces and not operators and not placed:
+        raise nothing_in_namespaces(request)
     return new_manifest(
         request,
         packages,
@@ -60,14 +68,24 @@ def export(request):
     )
 
 
+def is_asked_for(request, target):
+    """A target has no namespace, but most name the package that handed it over; the rest stay."""
+    package = package_of(target["location"]) if "location" in target else None
+    return not request.namespaces or package in (None, *request.namespaces)
+
+
+def package_of(place):
+    first = place["file"].split("/")[0]
+    return first[: -len(".py")] if first.endswith(".py") else first
+
+
 def remark_silent_packages(request, operators, targets):
     """A package that registers on first use, or holds its operators out of sight, would pass for
     one in which nothing is wrong."""
-    files = [target["location"]["file"] for target in targets if "location" in target]
-    found = {file.split("/")[0] for file in files}
+    found = {package_of(target["location"]) for target in targets if "location" in target}
     found.update(operator.get("namespace") for operator in operators)
     for package in packages_of(request):
-        if package not in found and package + ".py" not in found:
+        if package not in found:
             request.remark("importing `{}` registers no operator and no target".format(package))
 
 
@@ -121,8 +139,7 @@ class Walk:
     def owner(self, primitive, use):
         """The package that made it, by the variable that holds it."""
         if use.location:
-            first = use.location["file"].split("/")[0]
-            return {"namespace": first[: -len(".py")] if first.endswith(".py") else first}
+            return {"namespace": package_of(use.location)}
         holder = self.holders.get(id(primitive))
         return {"namespace": holder.split(".")[0]} if holder else {}
 

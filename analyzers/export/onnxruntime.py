@@ -6,9 +6,11 @@ A schema version ends where the next one begins. A kernel stands at the version 
 
 from _opseal_common import (
     MISSING,
+    asked_for,
     distributions_of,
     import_extra,
     new_manifest,
+    nothing_in_namespaces,
     optional_module,
     read,
     required_module,
@@ -31,13 +33,16 @@ def export(request):
     for operator in custom_operators(request):
         add_custom_operator(operators, operator)
     ordered = [operators[key] for key in sorted(operators)]
+    wanted = asked_for(request, ordered)
+    if request.namespaces and not wanted:
+        raise nothing_in_namespaces(request)
     return new_manifest(
         request,
         distributions_of(PACKAGE) + ["onnx"],
         platforms=sorted({row["platform"] for each in ordered for row in each.get("kernels", ())})
         if rows is not None
         else None,
-        operators=ordered,
+        operators=wanted,
     )
 
 

@@ -1,11 +1,19 @@
 """The dispatcher of torch: operators, and what is registered for them under each dispatch key."""
 
-from _opseal_common import ExportError, import_extra, new_manifest, packages_of, required_module
+from _opseal_common import (
+    ExportError,
+    import_extra,
+    new_manifest,
+    nothing_in_namespaces,
+    packages_of,
+    required_module,
+)
 from _opseal_torch_dispatcher import Dispatcher
 from _opseal_torch_functions import PythonTables, describe_function
+from _opseal_torch_log import LibraryLog
 from _opseal_torch_ownership import chosen, namespace_of
 from _opseal_torch_schema import operands
-from _opseal_torch_sites import Sites
+from _opseal_torch_sites import Sites, language
 
 PACKAGE = "torch"
 BATCHING_KEYS = {"FuncTorchBatched": "custom", "FuncTorchBatchedDecomposition": "general"}
@@ -17,14 +25,19 @@ def export(request):
     tables = PythonTables(request, torch)
     dispatcher = Dispatcher(request, torch)
     before = dispatcher.entries()
-    import_extra(request)
+    log = LibraryLog(torch)
+    with log.listening():
+        import_extra(request)
     packages = packages_of(request, PACKAGE)
     sites = Sites(torch, packages, [entry.site for entry in before.values()])
     wanted = chosen(request, dispatcher.entries(), before, sites, tables)
-    walk = Walk(request, dispatcher, tables, sites)
+    walk = Walk(request, dispatcher, tables, sites, log)
     operators = [walk.operator(name, entry) for name, entry in wanted]
+    if not operators and request.namespaces:
+        raise nothing_in_namespaces(request)
     if not operators:
-        raise ExportError(nothing_found(request))
+        names = ", ".join("`{}`".format(name) for name in request.modules)
+        raise ExportError("no operator is registered by importing " + names)
     devices = visible_devices(torch)
     if devices == ["cpu"]:
         request.remark(
@@ -42,13 +55,6 @@ def export(request):
     return manifest
 
 
-def nothing_found(request):
-    asked, what = request.namespaces, "no operator in the namespace "
-    if not asked:
-        asked, what = request.modules, "no operator is registered by importing "
-    return what + ", ".join("`{}`".format(name) for name in asked)
-
-
 def visible_devices(torch):
     found = ["cpu"]
     for kind in ACCELERATORS:
@@ -62,19 +68,21 @@ def visible_devices(torch):
 
 
 class Walk:
-    def __init__(self, request, dispatcher, tables, sites):
+    def __init__(self, request, dispatcher, tables, sites, log):
         self.request = request
         self.dispatcher = dispatcher
         self.tables = tables
         self.sites = sites
+        self.log = log
 
     def operator(self, name, entry):
         described = {"name": name, "namespace": namespace_of(name)}
         custom = self.tables.custom_facts(name)
-        place = custom.pop("location", None) or self.sites.describe(entry.site)
+        place = custom.pop("location", None) or self.log.definitions.get(name)
+        place = place or self.sites.describe(entry.site)
         if place:
             described["location"] = place
-            described["defined_in"] = "python" if place["file"].endswith(".py") else "native"
+        described.update(language(entry.site))
         if entry.schema is not None:
             described["schema"] = entry.schema
             described.update(self.operands(name, entry.schema))
@@ -98,11 +106,18 @@ class Walk:
 
     def kernels(self, name, entry):
         functions = self.tables.kernel_functions(name)
-        return [self.kernel(row, functions.get(row.key)) for row in entry.rows]
+        rows = entry.rows
+        if self.tables.has_stub_for_meta(name, entry):
+            rows = [row for row in rows if row.key != "Meta"]
+        return [
+            self.kernel(row, functions.get(row.key), self.log.kernels.get((name, row.key)))
+            for row in rows
+        ]
 
-    def kernel(self, row, function):
+    def kernel(self, row, function, place):
         described = {"platform": row.key}
-        place = self.sites.describe(row.site)
+        if place is None or not row.active:
+            place = self.sites.describe(row.site)
         if function is not None and row.active:
             described["function"] = describe_function(function)
             place = described["function"].get("location", place)

@@ -1,7 +1,7 @@
 """What torch knows of an operator in Python: custom operators and their rules, fake kernels,
 decompositions."""
 
-from _opseal_common import MISSING, read
+from _opseal_common import MISSING, optional_module, read
 from _opseal_functions import closure_value, core_function, describe_function
 from _opseal_torch_dispatcher import qualified
 
@@ -49,28 +49,56 @@ class PythonTables:
 
     def fake_function(self, name):
         custom = self.custom_operator(name)
-        function = getattr(custom, "_abstract_fn", None)
-        if function is None:
-            holder = getattr(self.simple.get(name), "fake_impl", None)
-            kernel = getattr(holder, "kernel", None)
-            function = getattr(kernel, "func", kernel)
-        return unwrapped(function)
+        # What the other table holds of a custom operator is torch's, and raises without this one.
+        if hasattr(custom, "_abstract_fn"):
+            return unwrapped(custom._abstract_fn)
+        holder = getattr(self.simple.get(name), "fake_impl", None)
+        kernel = getattr(holder, "kernel", None)
+        return unwrapped(getattr(kernel, "func", kernel))
+
+    def has_stub_for_meta(self, name, entry):
+        """Whether all that serves tensors without data is the kernel that torch registers for each
+        custom operator, and which raises unless there is a fake."""
+        custom = self.custom_operator(name)
+        if not hasattr(custom, "_abstract_fn") or custom._abstract_fn is not None:
+            return False
+        # Whoever registers another kernel has another site than the definition.
+        sites = [row.site for row in entry.rows if row.key == "Meta" and row.active]
+        return all(site == entry.site for site in sites) and not self.is_trivial(name)
 
     def abstract(self, name, entry, meta_location):
         """{"abstract": ...} of an operator, or {} where nobody can tell."""
         function = self.fake_function(name)
         keys = entry.active_keys()
+        stub = self.has_stub_for_meta(name, entry)
         if function is not None:
             return {"abstract": {**describe_function(function), "kind": "fake"}}
-        if "Meta" in keys:
+        if "Meta" in keys and not stub:
             place = {"location": meta_location} if meta_location else {}
             return {"abstract": {"name": "Meta", "kind": "meta", **place}}
-        if keys & COMPOSITE_KEYS or entry.schema is None:
+        if entry.schema is None or (keys & COMPOSITE_KEYS and not stub):
             return {}
         kind = self.elsewhere.get(name)
+        if kind is None and self.is_trivial(name):
+            kind = "fake"
         if kind:
             return {"abstract": {"name": kind, "kind": kind}}
         return {"abstract": None} if self.complete else {}
+
+    def is_trivial(self, name):
+        """Whether torch makes the fake by itself, as for what only writes its arguments."""
+        utilities = optional_module("torch._library.utils")
+        judge = getattr(utilities, "can_generate_trivial_fake_impl", None)
+        if judge is None:
+            return False
+        base, _, overload = name.partition(".")
+        found = self.torch.ops
+        try:
+            for part in (*base.split("::"), overload or "default"):
+                found = getattr(found, part)
+            return judge(found)
+        except Exception:  # an operator that torch cannot make an object of
+            return False
 
     def custom_facts(self, name):
         """Of `torch.library.custom_op`: an Autograd key says nothing there, since without a formula
@@ -79,7 +107,7 @@ class PythonTables:
         if custom is None:
             return {}
         facts = {"defined_in": "python"}
-        place = describe_function(getattr(custom, "_init_fn", None)) or {}
+        place = describe_function(unwrapped(getattr(custom, "_init_fn", None))) or {}
         if "location" in place:
             facts["location"] = place["location"]
         if hasattr(custom, "_backward_fn"):

@@ -26,7 +26,13 @@ class Sites:
         self.cache = {}
 
     def describe(self, site):
-        """`FILE:LINE` as a Location; None for none, and for a line that is only torch's wrapper."""
+        """`FILE:LINE` as a Location; None for none, and for a line of Python: one made the
+        `Library`, whatever was registered through it since."""
+        place = self.place(site)
+        return None if place is None or place["file"].endswith(".py") else place
+
+    def place(self, site):
+        """Whatever file it is; None for none, and for a line that is only torch's wrapper."""
         if site is None:
             return None
         if site not in self.cache:
@@ -68,20 +74,28 @@ class Sites:
 
     def is_torch(self, site):
         """Whether the site is torch's; None for a wrapper's, which says nothing."""
-        if self.describe(site) is None:
+        if self.place(site) is None:
             return None
         path, _ = split(site)
         return os.path.realpath(path).startswith(self.folder) or self.in_torch(path) is not None
 
     def package(self, site):
         """The package that a site lies in, None if nobody can tell."""
-        place = self.describe(site)
+        place = self.place(site)
         if place is None:
             return None
         if self.is_torch(site):
             return "torch"
         first = place["file"].split("/")[0]
         return first if first in self.packages else None
+
+
+def language(site):
+    """{defined_in} by the file that a site names; {} where it names none."""
+    path, line = split(site or "")
+    if line is None:
+        return {}
+    return {"defined_in": "python" if path.endswith(".py") else "native"}
 
 
 def split(site):

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct SchemaOperand {
   std::string_view name;
   // What stands in the parentheses of the alias mark: `a`, `a!`, `b|a`, `a -> *`.
   std::string_view alias;
+  // All that stands behind the type in torch's language, as written: `(a!)[]?`.
+  std::string_view marks;
   // Behind the `=`, quotation marks and all.
   std::string_view default_value;
   // Lists around the type: 2 for `Tensor[][]`.
@@ -35,6 +38,10 @@ struct SchemaOperand {
   // `OperatorSchema::says_mutation`.
   bool mutated() const { return alias.find('!') != alias.npos; }
 };
+
+// The type as torch's language has it, without the alias mark: `Tensor?[]`, which differs from
+// `Tensor[]?`.
+std::string torch_type_text(const SchemaOperand& operand);
 
 struct OperatorSchema {
   // As written, namespace and overload included: `aten::add.out`. Empty where the text has none.
