@@ -46,7 +46,23 @@ def read_items(request, yaml, folder, file):
         request.remark("`{}` is no list of operators".format(file))
         return []
     lines = [node.start_mark.line + 1 for node in tree.value]
-    return [pair for pair in zip(entries, lines) if isinstance(pair[0], dict)]
+    items = [pair for pair in zip(entries, lines) if is_entry(pair[0])]
+    if len(items) < len(entries):
+        request.remark("`{}` has entries of another form, which are not said".format(file))
+    return items
+
+
+def is_entry(entry):
+    """An operator with the symbols of its kernels, or an operator of the edge dialect."""
+    if not isinstance(entry, dict):
+        return False
+    named = entry.get("func", entry.get("op", entry.get("inherits")))
+    kernels = entry.get("kernels") or []
+    return (
+        isinstance(named, str)
+        and isinstance(kernels, list)
+        and all(isinstance(kernel, dict) and "kernel_name" in kernel for kernel in kernels)
+    )
 
 
 def edge_dtypes(items):

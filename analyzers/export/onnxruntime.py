@@ -4,6 +4,8 @@ package, and the operators of libraries that the user names.
 A schema version ends where the next one begins. A kernel stands at the version that it begins in.
 """
 
+import os
+
 from _opseal_common import (
     MISSING,
     asked_for,
@@ -23,6 +25,8 @@ REGISTRIES = "onnxruntime.capi.onnxruntime_pybind11_state"
 
 
 def export(request):
+    # It would write a device number and a store of events under the user's home.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     required_module(PACKAGE)
     import_extra(request)
     schemas = all_schemas(request)

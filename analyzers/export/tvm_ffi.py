@@ -64,6 +64,8 @@ def counts_in(text):
         schema = json.loads(text)
     except ValueError:
         return {}
+    if not isinstance(schema, dict):
+        return {}
     named, listed = schema.get("named_args"), schema.get("args")
     if isinstance(named, dict) and isinstance(named.get("params"), list):
         parameters, results = named["params"], named.get("return") or []
@@ -71,5 +73,7 @@ def counts_in(text):
         parameters, results = listed[1:], listed[:1]
     else:
         return {}
-    outputs = [result for result in results if result.get("type") != "None"]
+    outputs = [
+        result for result in results if not isinstance(result, dict) or result.get("type") != "None"
+    ]
     return {"inputs": len(parameters), "outputs": len(outputs), "arity_source": "schema"}
