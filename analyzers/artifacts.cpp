@@ -16,6 +16,7 @@
 #include "analyzers/fact_writer.h"
 #include "analyzers/sha256.h"
 #include "opseal/digest.h"
+#include "opseal/text.h"
 
 namespace fs = std::filesystem;
 
@@ -112,20 +113,62 @@ class Siblings {
   std::map<std::string, std::vector<std::string>> suffixes_;
 };
 
+// Libraries of one manifest that nothing is said of, and why: each reason is one note.
+class Unseen {
+ public:
+  void add(const char* reason, const Fact& path) {
+    const auto [place, fresh] = reasons_.try_emplace(reason, path, 0);
+    if (!fresh) ++place->second.second;
+  }
+
+  void tell(std::vector<Problem>& problems) const {
+    for (const auto& [reason, said] : reasons_) {
+      const auto& [path, others] = said;
+      std::string message = quote(path.text()) + ' ' + reason;
+      if (others > 0) {
+        message += "; the same holds for " + plural(others, "further library", "further libraries");
+      }
+      problems.push_back({path.where(), std::move(message), {}, Severity::note});
+    }
+  }
+
+ private:
+  // The first path, and how many others there are.
+  std::map<std::string, std::pair<Fact, std::size_t>> reasons_;
+};
+
+// Whether a path leads to a place below the folder when its links are followed.
+bool leads_inside(const fs::path& path, const fs::path& real_folder) {
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(path, error);
+  if (error) return false;
+  return std::mismatch(real_folder.begin(), real_folder.end(), real.begin(), real.end()).first ==
+         real_folder.end();
+}
+
 // What the folder of one manifest shows of its libraries.
 std::vector<Artifact> look_at(const Fact& manifest, const fs::path& folder, Siblings& siblings,
-                              std::uint64_t& hashed) {
+                              std::uint64_t& hashed, Unseen& unseen) {
   std::vector<Artifact> artifacts;
   std::set<std::string> found_suffixes;
+  std::error_code error;
+  const fs::path real_folder = fs::weakly_canonical(folder.empty() ? "." : folder, error);
   for (const Fact library : manifest[Key::libraries].items()) {
-    if (artifacts.size() == most_libraries) break;
     const Fact path = library[Key::path];
     if (!stays_inside(path.text()) || library[Key::found].said()) continue;
+    if (artifacts.size() == most_libraries) {
+      unseen.add("stands behind so many other libraries that it is not looked for", path);
+      continue;
+    }
     Artifact artifact{library, (folder / fs::path(path.text())).string(), false, {}};
-    std::error_code error;
     const fs::file_status status = fs::status(artifact.path, error);
     // What can't be looked at is neither there nor missing.
     if (status.type() != fs::file_type::regular && status.type() != fs::file_type::not_found) {
+      if (status.type() == fs::file_type::none) unseen.add("can't be looked at", path);
+      continue;
+    }
+    if (!leads_inside(artifact.path, real_folder)) {
+      unseen.add("leads out of the folder of the manifest, so it is not looked at", path);
       continue;
     }
     artifact.found = status.type() == fs::file_type::regular;
@@ -133,9 +176,15 @@ std::vector<Artifact> look_at(const Fact& manifest, const fs::path& folder, Sibl
     const std::string_view kind = digest_kind(library[Key::digest].text());
     if (artifact.found && !kind.empty() && !library[Key::found_digest].said()) {
       const std::uint64_t size = fs::file_size(artifact.path, error);
-      if (!error && size <= most_hashed - hashed) {
-        hashed += size;
-        artifact.digest = digest_of(artifact.path, kind);
+      if (!error && size > most_hashed - hashed) {
+        unseen.add("makes more than 2 GiB to read, so its digest is not compared", path);
+      } else {
+        if (!error) artifact.digest = digest_of(artifact.path, kind);
+        if (artifact.digest.empty()) {
+          unseen.add("can't be read, so its digest is not compared", path);
+        } else {
+          hashed += size;
+        }
       }
     }
     artifacts.push_back(std::move(artifact));
@@ -143,8 +192,14 @@ std::vector<Artifact> look_at(const Fact& manifest, const fs::path& folder, Sibl
   std::erase_if(artifacts, [&](const Artifact& artifact) {
     if (artifact.found) return false;
     const fs::path path(artifact.path);
-    if (found_suffixes.contains(path.extension().string())) return false;
-    return !siblings.has(path.parent_path(), path.extension());
+    const fs::path beside = path.parent_path();
+    // Another library of the manifest shows that this is where they are built, but nothing of a
+    // folder that isn't here: a manifest may name those of several packages.
+    if (found_suffixes.contains(path.extension().string()) &&
+        fs::is_directory(beside.empty() ? "." : beside, error)) {
+      return false;
+    }
+    return !siblings.has(beside, path.extension());
   });
   return artifacts;
 }
@@ -181,10 +236,12 @@ void state_artifacts(Facts& facts) {
   Siblings siblings;
   std::uint64_t hashed = 0;
   for (const Document& document : facts.documents) {
+    Unseen unseen;
     const std::string& path = facts.files[document.file].open_path;
     if (document.settings || path.empty()) continue;
     std::vector<Artifact> found =
-        look_at(facts.root(document), fs::path(path).parent_path(), siblings, hashed);
+        look_at(facts.root(document), fs::path(path).parent_path(), siblings, hashed, unseen);
+    unseen.tell(facts.problems);
     std::move(found.begin(), found.end(), std::back_inserter(all));
   }
   if (!all.empty()) write(all, facts);

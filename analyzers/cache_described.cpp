@@ -1,6 +1,8 @@
 #include <filesystem>
 
+#include "analyzers/byte_source.h"
 #include "analyzers/cache_layout.h"
+#include "opseal/text.h"
 
 namespace fs = std::filesystem;
 
@@ -22,7 +24,7 @@ void read_described(const CacheDescription& description, const FolderItem& item,
   if (item.kind == FolderItem::Kind::file) {
     if (!has_library_ending(entry.directory)) return;
     entry.library.text = entry.directory;
-    check_library(description.directory, item, entry);
+    check_library(description.directory, item, item.settled, entry);
     return;
   }
   if (description.library.empty()) return;
@@ -32,7 +34,7 @@ void read_described(const CacheDescription& description, const FolderItem& item,
   for (const FolderItem& one : items) settled = settled && one.settled;
   if (const FolderItem* library = find_item(items, wanted)) {
     entry.library.text = wanted;
-    check_library(path, *library, entry);
+    check_library(path, *library, settled, entry);
   } else if (settled) {
     entry.checked = true;
     entry.missing.push_back({wanted});
@@ -45,10 +47,27 @@ bool read_entry_text(const std::string& path, std::string& bytes) {
          read_small_file(path, most_entry_text, bytes);
 }
 
-void check_library(const std::string& path, const FolderItem& item, CacheEntry& entry) {
+bool entry_text_starts(const std::string& path, std::string_view start) {
+  std::error_code error;
+  if (!fs::is_regular_file(fs::symlink_status(path, error))) return false;
+  ByteSource source = ByteSource::file(path);
+  std::string bytes(start.size(), '\0');
+  std::size_t filled = 0;
+  for (std::size_t got = 1; got > 0 && filled < bytes.size(); filled += got) {
+    got = source.read(bytes.data() + filled, bytes.size() - filled);
+  }
+  return source.error().empty() && bytes.substr(0, filled) == start;
+}
+
+std::string unread_text(std::string_view name) {
+  return quote(name) + " is not read: a link, larger than 1 MiB, or closed to this user";
+}
+
+void check_library(const std::string& path, const FolderItem& item, bool settled,
+                   CacheEntry& entry) {
   entry.library_there = true;
   // What a link leads to is not the cache's.
-  if (item.kind != FolderItem::Kind::file) return;
+  if (item.kind != FolderItem::Kind::file || !settled) return;
   const LibraryState state = library_state(path + '/' + item.name);
   if (state == LibraryState::unknown) return;
   entry.checked = true;

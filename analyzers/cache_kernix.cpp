@@ -49,7 +49,7 @@ void read(const std::string& path, const std::vector<FolderItem>& items, bool se
   }
   if (const FolderItem* library = library_in(items, names.name)) {
     entry.library.text = library->name;
-    check_library(path, *library, entry);
+    check_library(path, *library, true, entry);
   } else if (settled) {
     entry.checked = true;
     entry.missing.push_back({names.name + ".so"});

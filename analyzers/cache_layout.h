@@ -87,8 +87,16 @@ inline constexpr std::uint64_t most_entry_text = 1 << 20;
 // lead out of the cache.
 bool read_entry_text(const std::string& path, std::string& bytes);
 
-// Notes that the library of an entry is there, and adds what is wrong with it to `entry.damaged`.
-void check_library(const std::string& path, const FolderItem& item, CacheEntry& entry);
+// Whether such a file starts with that text, however large it is.
+bool entry_text_starts(const std::string& path, std::string_view start);
+
+// What is said of a text file that is there and that `read_entry_text` didn't read.
+std::string unread_text(std::string_view name);
+
+// Notes that the library of an entry is there, and, where that can't be the work of a build that
+// is still running, adds what is wrong with it to `entry.damaged`.
+void check_library(const std::string& path, const FolderItem& item, bool settled,
+                   CacheEntry& entry);
 
 // Library endings of the systems that programs are built for: `.so`, `.dylib`, ...
 bool has_library_ending(std::string_view name);

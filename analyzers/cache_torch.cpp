@@ -13,6 +13,7 @@
 //   cuda_cflags = ... -gencode=arch=compute_80,code=sm_80 ...
 
 #include <algorithm>
+#include <set>
 
 #include "analyzers/cache_layout.h"
 
@@ -77,9 +78,8 @@ bool is_library_of(std::string_view target, std::string_view name) {
 }
 
 bool claims(const std::string& cache, std::string_view child) {
-  std::string bytes;
-  return read_entry_text(cache + '/' + std::string(child) + '/' + std::string(build_file), bytes) &&
-         bytes.starts_with(first_line);
+  return entry_text_starts(cache + '/' + std::string(child) + '/' + std::string(build_file),
+                           first_line);
 }
 
 bool proves(const std::string& cache, const std::string& child) {
@@ -94,35 +94,32 @@ bool proves(const std::string& cache, const std::string& child) {
   return proven;
 }
 
-void add_once(std::vector<PlacedText>& texts, PlacedText text) {
-  const bool known = std::any_of(texts.begin(), texts.end(),
-                                 [&text](const PlacedText& one) { return one.text == text.text; });
-  if (!known) texts.push_back(std::move(text));
-}
-
-// Architectures that code is made for: `code=sm_90a`, `--offload-arch=gfx942`.
-void read_architectures(std::string_view line, std::size_t offset, CacheEntry& entry) {
+// Architectures that code is made for: `code=sm_90a`, `--offload-arch=gfx942`. `known`: those that
+// the entry has already.
+void read_architectures(std::string_view line, std::size_t offset,
+                        std::set<std::string_view>& known, CacheEntry& entry) {
   for (const std::string_view mark : {"code=", "--offload-arch="}) {
     for (std::size_t at = line.find(mark); at != line.npos; at = line.find(mark, at)) {
       at += mark.size();
       const std::size_t end = std::min(line.find_first_of(" ,\"']", at), line.size());
       const std::string_view word = line.substr(at, end - at);
-      if (word.starts_with("sm_") || word.starts_with("gfx")) {
-        add_once(entry.architectures, {std::string(word), 1, offset + at, word.size()});
+      if ((word.starts_with("sm_") || word.starts_with("gfx")) && known.insert(word).second) {
+        entry.architectures.push_back({std::string(word), 1, offset + at, word.size()});
       }
     }
   }
 }
 
 void read_build_file(std::string_view bytes, CacheEntry& entry) {
-  for_each_line(bytes, [&entry, bytes](std::string_view line, std::size_t offset) {
+  std::set<std::string_view> architectures;
+  for_each_line(bytes, [&entry, &architectures, bytes](std::string_view line, std::size_t offset) {
     const auto placed = [bytes](std::string_view part) {
       return PlacedText{plain_path(part), 1, static_cast<std::uint64_t>(part.data() - bytes.data()),
                         part.size()};
     };
     BuildLine build;
     if (line.starts_with("cuda_cflags = ") || line.starts_with("cuda_post_cflags = ")) {
-      read_architectures(line, offset, entry);
+      read_architectures(line, offset, architectures, entry);
     } else if (!parse_build(line, build)) {
       return;
     } else if (build.rule == "link") {
@@ -140,14 +137,17 @@ void read(const std::string& path, const std::vector<FolderItem>& items, bool se
   input.path = build_file;
   input.open_path = path + '/' + std::string(build_file);
   std::string bytes;
-  if (!read_entry_text(input.open_path, bytes)) return;
+  if (!read_entry_text(input.open_path, bytes)) {
+    entry.problem = unread_text(build_file);
+    return;
+  }
   input.size = bytes.size();
   entry.files.push_back(std::move(input));
   read_build_file(bytes, entry);
   // Until the linker is done the library is missing or short.
   if (entry.library.text.empty() || !settled) return;
   if (const FolderItem* library = find_item(items, entry.library.text)) {
-    check_library(path, *library, entry);
+    check_library(path, *library, settled, entry);
     return;
   }
   entry.checked = true;

@@ -97,7 +97,10 @@ PlacedText read_placed(JsonReader& reader, std::uint32_t file) {
 bool open_text(const std::string& path, const std::string& name, CacheEntry& entry,
                std::string& bytes, std::uint32_t& file) {
   const std::string full = path + '/' + name;
-  if (!read_entry_text(full, bytes)) return false;
+  if (!read_entry_text(full, bytes)) {
+    entry.problem = unread_text(name);
+    return false;
+  }
   InputFile input;
   input.path = name;
   input.open_path = full;
@@ -167,30 +170,31 @@ void read_metadata(const std::string& path, const std::string& name, CacheEntry&
   entry.architectures.push_back(std::move(target.arch));
 }
 
-// What Triton itself asks of a path in a group: that it exists. `real` is the entry's own.
-void check_child(const fs::path& real, const std::vector<FolderItem>& items, PlacedText child,
-                 CacheEntry& entry) {
+// What Triton itself asks of a path in a group: that it exists. `real` is the entry's own. False
+// where something is amiss that a running build may still mend, which is not said.
+bool check_child(const fs::path& real, const std::vector<FolderItem>& items, bool settled,
+                 PlacedText child, CacheEntry& entry) {
   const fs::path given = child.text;
   const fs::path folder = given.parent_path();
   std::error_code error;
   if (folder != real && fs::weakly_canonical(folder, error) != real) {
     if (!fs::exists(given, error)) entry.elsewhere.push_back(std::move(child));
-    return;
+    return true;
   }
   child.text = given.filename().string();
   const FolderItem* item = find_item(items, child.text);
-  if (item == nullptr) {
-    entry.missing.push_back(std::move(child));
-  } else if (item->kind == FolderItem::Kind::file && item->size == 0) {
-    entry.damaged.push_back(std::move(child));
-  }
+  if (item != nullptr && (item->kind != FolderItem::Kind::file || item->size > 0)) return true;
+  if (!settled) return false;
+  (item == nullptr ? entry.missing : entry.damaged).push_back(std::move(child));
+  return true;
 }
 
-void read_group(const std::string& path, const std::string& name,
-                const std::vector<FolderItem>& items, CacheEntry& entry) {
+// Whether the files that the group names could be told about.
+bool read_group(const std::string& path, const std::string& name,
+                const std::vector<FolderItem>& items, bool settled, CacheEntry& entry) {
   std::string bytes;
   std::uint32_t file = 0;
-  if (!open_text(path, name, entry, bytes, file)) return;
+  if (!open_text(path, name, entry, bytes, file)) return false;
   std::vector<PlacedText> children;
   const bool good = read_members(bytes, [&](JsonReader& reader, const std::string& key) {
     if (key != "child_paths" || reader.peek() != '{') {
@@ -201,15 +205,18 @@ void read_group(const std::string& path, const std::string& name,
       children.push_back(read_placed(inner, file));
     });
   });
+  // Triton puts these files in their place in one step, so that a cut one was never whole.
   if (!good) {
     entry.damaged.push_back({name, file, 0, 0});
-    return;
+    return true;
   }
   std::error_code error;
   const fs::path real = fs::weakly_canonical(path, error);
+  bool told = true;
   for (PlacedText& child : children) {
-    if (!child.text.empty()) check_child(real, items, std::move(child), entry);
+    if (!child.text.empty()) told &= check_child(real, items, settled, std::move(child), entry);
   }
+  return told;
 }
 
 bool proves(const std::string& cache, const std::string& child) {
@@ -228,8 +235,8 @@ bool proves(const std::string& cache, const std::string& child) {
 
 void read(const std::string& path, const std::vector<FolderItem>& items, bool settled,
           CacheEntry& entry) {
-  (void)settled;
   entry.key.text = entry.directory;
+  bool told = true;
   for (const FolderItem& item : items) {
     if (item.kind == FolderItem::Kind::folder && item.name.starts_with("tmp.pid_")) {
       if (item.settled) entry.temporary.push_back(item.name);
@@ -237,8 +244,11 @@ void read(const std::string& path, const std::vector<FolderItem>& items, bool se
       continue;
     } else if (item.name.starts_with(group_prefix)) {
       entry.checked = true;
-      read_group(path, item.name, items, entry);
+      told &= read_group(path, item.name, items, settled, entry);
       const std::string metadata = item.name.substr(group_prefix.size());
+      if (metadata.ends_with(".json")) {
+        entry.name = {metadata.substr(0, metadata.size() - 5)};
+      }
       if (const FolderItem* found = find_item(items, metadata);
           found != nullptr && found->kind == FolderItem::Kind::file && found->size > 0) {
         read_metadata(path, metadata, entry);
@@ -246,9 +256,10 @@ void read(const std::string& path, const std::vector<FolderItem>& items, bool se
     } else if (has_library_ending(item.name) && entry.library.text.empty()) {
       entry.library.text = item.name;
       entry.name.text = item.name.substr(0, item.name.find('.'));
-      check_library(path, item, entry);
+      check_library(path, item, settled, entry);
     }
   }
+  entry.checked = entry.checked && told;
 }
 
 bool is_temporary(std::string_view) { return false; }

@@ -6,6 +6,7 @@
 #include "analyzers/cache_layout.h"
 #include "analyzers/fact_writer.h"
 #include "opseal/form.h"
+#include "opseal/text.h"
 
 namespace opseal {
 namespace {
@@ -141,6 +142,21 @@ class CacheLoader {
       if (!entry.problem.empty()) problems_.emplace_back(entries_.size(), entry.problem);
       entries_.push_back(std::move(entry));
     }
+    if (reader_.description != nullptr && entries_.empty()) remark_no_entry(items);
+  }
+
+  // A pattern with a mistake in it fits nothing, which looks like a cache without a flaw.
+  void remark_no_entry(const std::vector<FolderItem>& items) {
+    const auto candidates = std::count_if(
+        items.begin(), items.end(), [this](const FolderItem& item) { return may_be_entry(item); });
+    if (candidates == 0) return;
+    const CacheDescription& description = *reader_.description;
+    std::string message = "none of " + plural(static_cast<std::uint64_t>(candidates), "item") +
+                          " fits `entry` " + quote(description.entry);
+    if (description.entry.find("{key}") != std::string::npos) {
+      message += " with a key of " + plural(description.digits, "digit");
+    }
+    facts_.problems.push_back({Location{0, 0, 0}, std::move(message), {}, Severity::note});
   }
 
   // What a link leads to is another entry, or not the cache's.

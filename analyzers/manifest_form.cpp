@@ -16,7 +16,7 @@ constexpr Form truth_form{.truth = true};
 constexpr Form count_form{.count = true};
 constexpr Form count_or_null{.null = true, .count = true};
 constexpr Form real_form{.real = true};
-constexpr Form real_or_null{.null = true, .real = true};
+constexpr Form bound_or_null{.null = true, .real = true, .not_negative = true};
 constexpr Form texts_form{.item = &text_form};
 constexpr Form signatures_form{.item = &texts_form};
 constexpr Form counts_form{.item = &count_form};
@@ -149,9 +149,9 @@ constexpr Form capabilities_form{.name = "Capabilities", .fields = capability_fi
 
 constexpr Field precision_fields[] = {
     {bit_stable, &truth_form, false, "equal inputs give equal bits"},
-    {max_ulp, &real_or_null, false, "units in the last place"},
-    {max_relative, &real_or_null, false, ""},
-    {max_absolute, &real_or_null, false, ""},
+    {max_ulp, &bound_or_null, false, "units in the last place"},
+    {max_relative, &bound_or_null, false, ""},
+    {max_absolute, &bound_or_null, false, ""},
     {audited, &truth_form, false, ""},
     {evidence, &texts_form, false, ""},
 };

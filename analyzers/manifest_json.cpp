@@ -157,6 +157,11 @@ class ManifestReader {
       return true;
     }
     if (form.real) {
+      if (form.not_negative && number.real < 0) {
+        json_.problem(number.offset, number.length,
+                      "negative number as " + site.text() + ", expected 0 or more");
+        return false;
+      }
       writer_.add_real(key, number.real, number.offset, number.length);
       return true;
     }

@@ -27,6 +27,14 @@ constexpr std::string_view structured_keys[] = {"CPU", "CUDA", "MPS", "XPU", "MT
 constexpr std::string_view no_gradient = "non_differentiable";
 constexpr std::string_view derivative_words[] = {"name", "output_differentiability", "dispatch"};
 
+// What a file of a backend may say (torchgen/gen_backend_stubs.py); kernels stand in the first
+// three.
+constexpr std::string_view backend_words[] = {
+    "supported",     "full_codegen", "autograd", "backend", "class_name",         "cpp_namespace",
+    "extra_headers", "non_native",   "ir_gen",   "symint",  "use_out_as_primary", "device_guard"};
+// Beside the bits of `structured_bit`: nobody can say what kernels the operator has.
+constexpr std::uint8_t unknown_bit = 0x80;
+
 std::uint8_t structured_bit(std::string_view key) {
   for (std::size_t at = 0; at < std::size(structured_keys); ++at) {
     if (structured_keys[at] == key) return static_cast<std::uint8_t>(1U << at);
@@ -74,6 +82,7 @@ class Collector {
   void remark(std::string text) { messages_.push_back(std::move(text)); }
 
   std::vector<std::string> take_messages() { return std::move(messages_); }
+  std::size_t lost() const { return lost_; }
 
  private:
   // What is no UTF-8 in a file must not end the program.
@@ -102,12 +111,19 @@ class Collector {
   void add_function(const YamlValue& entry) {
     const YamlValue* func = entry.at("func");
     if (func == nullptr || func->kind != Kind::scalar) {
+      ++lost_;
       message(entry.place, "an element without `func` is not said");
       return;
     }
     const std::optional<OperatorSchema> schema = read_torch_schema(func->text);
     if (!schema || schema->name.empty()) {
+      ++lost_;
       message(func->place, "the schema " + quote(func->text) + " cannot be read");
+      // Others may still point at it, and a comparison must not take it for removed.
+      if (const std::string_view name = name_before(func->text); !name.empty()) {
+        new_operator(torch_operator_name(name), func->place);
+        structured_.push_back(unknown_bit);
+      }
       return;
     }
     Json& added = new_operator(torch_operator_name(schema->name), func->place);
@@ -130,8 +146,14 @@ class Collector {
   }
 
   void add_kernels(Json& added, const YamlValue& entry) {
-    const YamlValue* dispatch = entry.at("dispatch");
-    const YamlValue* delegate = entry.at("structured_delegate");
+    const YamlValue* dispatch = said_at(entry, "dispatch");
+    const YamlValue* delegate = said_at(entry, "structured_delegate");
+    if (dispatch != nullptr && dispatch->kind != Kind::map) {
+      message(dispatch->place, "`dispatch` is no map, so the kernels of " +
+                                   quote(added["name"].get<std::string>()) + " are not said");
+      structured_.push_back(unknown_bit);
+      return;
+    }
     Json kernels = Json::array();
     std::uint8_t structured = 0;
     const auto add = [&](std::string_view key, const YamlPlace& place) {
@@ -139,7 +161,7 @@ class Collector {
       structured |= structured_bit(key);
     };
     if (dispatch == nullptr && delegate == nullptr) add(implied_key, entry.place);
-    if (dispatch != nullptr && dispatch->kind == Kind::map) {
+    if (dispatch != nullptr) {
       for (std::size_t at = 0; at < dispatch->items.size(); at += 2) {
         const YamlValue& symbol = dispatch->items[at + 1];
         for (const std::string& key : names_in_text(dispatch->items[at].text)) {
@@ -167,6 +189,10 @@ class Collector {
         added.erase("kernels");
         continue;
       }
+      if ((structured_[found->second] & unknown_bit) != 0) {
+        added.erase("kernels");
+        continue;
+      }
       for (const std::string_view key : structured_keys) {
         if ((structured_[found->second] & structured_bit(key)) == 0) continue;
         added["kernels"].push_back(kernel(key, delegate->place));
@@ -188,6 +214,7 @@ class Collector {
   void add_derivative(const YamlValue& entry) {
     const YamlValue* name = entry.at("name");
     if (name == nullptr || name->kind != Kind::scalar) {
+      ++lost_;
       message(entry.place, "an element without `name` is not said");
       return;
     }
@@ -233,16 +260,38 @@ class Collector {
   }
 
   void add_backend(const YamlValue& root) {
+    for (std::size_t at = 0; at < root.items.size(); at += 2) {
+      const YamlValue& key = root.items[at];
+      if (std::ranges::find(backend_words, key.text) != std::end(backend_words)) continue;
+      message(key.place, "unknown key " + quote(key.text) + " of a backend" +
+                             did_you_mean(key.text, backend_words));
+    }
     const std::string backend(root.text_at("backend"));
-    add_backend_kernels(backend, root, root.at("supported"));
-    add_backend_kernels("Autograd" + backend, root, root.at("autograd"));
+    if (backend.empty()) {
+      ++lost_;
+      message(root.place, "`backend` is no text, so its kernels are not said");
+      return;
+    }
+    add_backend_kernels(backend, root, "supported");
+    add_backend_kernels(backend, root, "full_codegen");
+    add_backend_kernels("Autograd" + backend, root, "autograd");
   }
 
-  void add_backend_kernels(const std::string& key, const YamlValue& root, const YamlValue* list) {
-    if (list == nullptr || list->kind != Kind::list) return;
+  void add_backend_kernels(const std::string& key, const YamlValue& root, std::string_view word) {
+    const YamlValue* list = said_at(root, word);
+    if (list == nullptr) return;
+    if (list->kind != Kind::list) {
+      ++lost_;
+      message(list->place, quote(word) + " is no list of operators");
+      return;
+    }
     const std::string space(root.text_at("cpp_namespace"));
     for (const YamlValue& item : list->items) {
-      if (item.kind != Kind::scalar) continue;
+      if (item.kind != Kind::scalar) {
+        ++lost_;
+        message(item.place, "an element of " + quote(word) + " that is no text is not said");
+        continue;
+      }
       Json row = kernel(key, item.place);
       if (!space.empty()) row["package"] = space;
       if (Json* added = find(item.text, item.place, "a kernel")) {
@@ -260,6 +309,7 @@ class Collector {
   // Of each name the first operator.
   std::unordered_map<std::string, std::size_t> index_;
   std::vector<std::string> messages_;
+  std::size_t lost_ = 0;
 };
 
 struct ReadFile {
@@ -283,13 +333,14 @@ NativeFunctionsResult native_functions_manifest(std::span<const NativeFunctionsF
     } catch (const YamlError& error) {
       return {{},
               {file.path + ":" + std::to_string(error.place.line) + ":" +
-               std::to_string(error.place.column) + ": " + error.what()}};
+               std::to_string(error.place.column) + ": " + error.what()},
+              0};
     }
   }
   // What the others are about is declared in the files of functions.
   std::ranges::stable_sort(read, {}, &ReadFile::kind);
   if (read.empty() || read.front().kind != NativeFunctionsKind::functions) {
-    return {{}, {"no file declares functions, expected one with a list of `func`"}};
+    return {{}, {"no file declares functions, expected one with a list of `func`"}, 0};
   }
   Collector collector;
   for (const ReadFile& each : read) collector.add(each.file->path, each.root, each.kind);
@@ -297,7 +348,7 @@ NativeFunctionsResult native_functions_manifest(std::span<const NativeFunctionsF
     collector.remark("no file of derivatives, so gradients are not said");
   }
   std::string manifest = collector.text(tool_version);
-  return {std::move(manifest), collector.take_messages()};
+  return {std::move(manifest), collector.take_messages(), collector.lost()};
 }
 
 }  // namespace opseal

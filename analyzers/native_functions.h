@@ -18,13 +18,15 @@ struct NativeFunctionsFile {
 };
 
 // Bytes of a file, at most; a longer one is refused.
-inline constexpr std::size_t max_native_functions_bytes = std::size_t{16} << 20;
+inline constexpr std::size_t max_native_functions_bytes = std::size_t{4} << 20;
 
 struct NativeFunctionsResult {
   // JSON text of a manifest; empty if a file can't be read.
   std::string manifest;
   // For the user, each `PATH:LINE:COLUMN: TEXT`. Without a manifest the first says why.
   std::vector<std::string> messages;
+  // Elements that could not be read: of some the manifest has the name alone, of others nothing.
+  std::size_t lost = 0;
 };
 
 // What the files declare together: operators with schemas, kernels for each dispatch key (those

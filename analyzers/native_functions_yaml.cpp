@@ -1,6 +1,7 @@
 #include "analyzers/native_functions_yaml.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace opseal {
 namespace {
@@ -42,6 +43,20 @@ std::vector<std::string> yaml_texts(const YamlValue* value) {
     if (item.kind == Kind::scalar) texts.push_back(item.text);
   }
   return texts;
+}
+
+const YamlValue* said_at(const YamlValue& map, std::string_view key) {
+  const YamlValue* value = map.at(key);
+  return value != nullptr && value->kind != Kind::null ? value : nullptr;
+}
+
+std::string_view name_before(std::string_view schema) {
+  std::string_view name = schema.substr(0, std::min(schema.find('('), schema.size()));
+  while (name.ends_with(' ')) name.remove_suffix(1);
+  const bool plain = std::ranges::all_of(name, [](unsigned char byte) {
+    return std::isalnum(byte) != 0 || byte == '_' || byte == '.' || byte == ':';
+  });
+  return plain ? name : std::string_view();
 }
 
 }  // namespace opseal

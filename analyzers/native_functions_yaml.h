@@ -19,4 +19,11 @@ std::vector<std::string> names_in_text(std::string_view text);
 // The texts of a list, or the names of a scalar; of nothing, none.
 std::vector<std::string> yaml_texts(const YamlValue* value);
 
+// The value under a key of a map, or nullptr: `key:` with nothing behind it says as little as no
+// key.
+const YamlValue* said_at(const YamlValue& map, std::string_view key);
+
+// The name in front of the `(` of a schema that can't be read as a whole, or nothing.
+std::string_view name_before(std::string_view schema);
+
 }  // namespace opseal

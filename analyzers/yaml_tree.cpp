@@ -35,6 +35,19 @@ void check_keys(const YamlValue& map) {
                                        std::to_string(twice[0]->place.line));
 }
 
+void check_lines(std::string_view text) {
+  int line = 1;
+  for (std::size_t at = 0; at < text.size(); ++line) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (end - at > max_yaml_line_bytes) {
+      throw YamlError({line, 1}, "a line of " + std::to_string(end - at) +
+                                     " bytes, expected at most " +
+                                     std::to_string(max_yaml_line_bytes));
+    }
+    at = end + 1;
+  }
+}
+
 // Builds the tree while yaml-cpp reads, so that limits end the reading itself.
 class Builder : public YAML::EventHandler {
  public:
@@ -121,6 +134,7 @@ YamlValue read_yaml(const std::string& text) {
     throw YamlError({}, std::to_string(text.size()) + " bytes, expected at most " +
                             std::to_string(max_yaml_bytes));
   }
+  check_lines(text);
   std::istringstream stream(text);
   Builder builder;
   try {

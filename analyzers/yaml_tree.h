@@ -38,8 +38,10 @@ struct YamlValue {
   std::string_view text_at(std::string_view key) const;
 };
 
-// Bytes of a YAML text, and values in it, at most; levels of lists and maps, at most.
-inline constexpr std::size_t max_yaml_bytes = std::size_t{16} << 20;
+// Bytes of a YAML text, of a line and values in it, at most; levels of lists and maps, at most.
+// yaml-cpp holds some hundred times as many bytes as it has read ahead.
+inline constexpr std::size_t max_yaml_bytes = std::size_t{4} << 20;
+inline constexpr std::size_t max_yaml_line_bytes = std::size_t{1} << 20;
 inline constexpr std::size_t max_yaml_values = 1'000'000;
 inline constexpr std::size_t max_yaml_depth = 32;
 

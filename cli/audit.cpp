@@ -104,6 +104,28 @@ void add_remarks(Audit& audit) {
   }
 }
 
+// What a manifest says of itself, for example that it is partial, belongs to what is said of it.
+void tell_manifest_remarks(Facts& facts) {
+  constexpr std::uint32_t most_told = 5;
+  for (const Document& document : facts.documents) {
+    const Fact remarks = facts.root(document)[Key::remarks];
+    std::string start = "remark of the manifest";
+    if (document.side != Side::alone) {
+      start += document.side == Side::before ? " before" : " after";
+    }
+    std::uint32_t told = 0;
+    for (const Fact remark : remarks.items()) {
+      if (!remark.is_text()) continue;
+      std::string message = start + ": " + std::string(remark.text());
+      if (++told == most_told && remarks.size() > most_told) {
+        message += "; " + plural(remarks.size() - most_told, "further remark") + " not shown";
+      }
+      facts.problems.push_back({remark.where(), std::move(message), {}, Severity::note});
+      if (told == most_told) break;
+    }
+  }
+}
+
 bool fails_by_impact(const Audit& audit) {
   const Impact least = audit.settings.fail_on_impact;
   return std::any_of(audit.changes.list.begin(), audit.changes.list.end(),
@@ -164,6 +186,7 @@ void judge(const Options& options, const std::vector<const Rule*>& rules, Audit&
   set_fingerprints(audit);
   // From here on findings are const.
   count(audit);
+  tell_manifest_remarks(audit.facts);
   add_remarks(audit);
   conclude(audit, options.allow_empty);
 }

@@ -32,7 +32,12 @@ class Discovery {
         exclude_used_(settings.exclude.size()) {
     for (const CacheDescription& description : settings.caches) {
       std::error_code error;
-      described_.emplace(fs::weakly_canonical(description.directory, error).string(), &description);
+      const auto [place, fresh] = described_.emplace(
+          fs::weakly_canonical(description.directory, error).string(), &description);
+      if (fresh) continue;
+      throw UsageError("`cache`: " + quote(place->second->name) + " and " +
+                       quote(description.name) + " describe one directory, " +
+                       quote(description.directory));
     }
   }
 
@@ -47,7 +52,10 @@ class Discovery {
       }
     }
     // A run over single files, as hooks make them, rarely meets every pattern.
-    if (walked_) remark_unused_excludes();
+    if (walked_) {
+      remark_unused_excludes();
+      remark_unread_caches();
+    }
     std::sort(found_.inputs.begin(), found_.inputs.end(),
               [](const auto& a, const auto& b) { return a.file.path < b.file.path; });
     return std::move(found_);
@@ -116,6 +124,7 @@ class Discovery {
   void add_described(const fs::path& base) {
     for (const auto& [real, description] : described_) {
       if (!inside(real, base)) continue;
+      met_.insert(real);
       std::error_code error;
       if (fs::is_directory(real, error)) {
         cache_at(description->directory);
@@ -307,6 +316,17 @@ class Discovery {
     }
   }
 
+  // Each side of a comparison would say it, and neither is expected to hold a cache.
+  void remark_unread_caches() {
+    if (options_.command == Command::diff) return;
+    for (const auto& [real, description] : described_) {
+      if (met_.contains(real)) continue;
+      found_.remarks.push_back("`cache`: " + quote(description->name) +
+                               " is not read, since no given path holds its directory " +
+                               quote(description->directory));
+    }
+  }
+
   const Options& options_;
   const Settings& settings_;
   std::string root_;
@@ -321,6 +341,8 @@ class Discovery {
   std::set<std::string> seen_caches_;
   // Those of the configuration, by real path.
   std::map<std::string, const CacheDescription*> described_;
+  // Real paths of those that lie in a given directory.
+  std::set<std::string> met_;
 };
 
 }  // namespace

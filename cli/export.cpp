@@ -111,7 +111,7 @@ int export_files(const Options& options) {
   }
   if (result.manifest.empty()) return exit_code::incomplete;
   write_manifest(result.manifest, options.output);
-  return exit_code::clean;
+  return result.lost == 0 ? exit_code::clean : exit_code::incomplete;
 }
 
 }  // namespace

@@ -54,6 +54,7 @@ ordered_json schema_of(const Form& form) {
     schema["minimum"] = form.minimum;
     schema["maximum"] = form.maximum;
   }
+  if (form.not_negative) schema["minimum"] = 0;
   if (form.truth) types.push_back("boolean");
   if (form.item != nullptr) {
     types.push_back("array");

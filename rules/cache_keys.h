@@ -23,9 +23,12 @@ inline std::string cache_subject(const Fact& cache) {
   return "cache " + std::string(cache[Key::name].text());
 }
 
-// "cache kernels: mv_0b31f62c9d5e4a70".
+// "cache kernels: mv_0b31f62c9d5e4a70". A directory that is nothing but the key tells people less
+// than the name of what is in it: "cache triton: scale_kernel".
 inline std::string entry_subject(const Fact& cache, const Fact& entry) {
-  const std::string_view directory = entry[Key::directory].text(entry[Key::name].text());
+  const Fact name = entry[Key::name];
+  std::string_view directory = entry[Key::directory].text(name.text());
+  if (!name.text().empty() && entry[Key::key].is(directory)) directory = name.text();
   return cache_subject(cache) + ": " + std::string(directory);
 }
 

@@ -44,6 +44,7 @@ std::string seen_in(const fs::path& folder, const std::string& libraries) {
   REQUIRE(facts.problems.empty());
   state_artifacts(facts);
   std::string out;
+  for (const Problem& problem : facts.problems) out += "note: " + problem.message + '\n';
   Artifacts(facts).for_each_library(
       facts, [&out](const Fact&, const Fact& library, const Fact& found, const Fact& digest) {
         out += library[Key::path].text();
@@ -96,8 +97,10 @@ TEST_CASE("a file is called missing only where the manifest lies beside what it 
   CHECK(seen_in(folder.path(), two) == "lib/a.so: missing\nlib/b.so: missing\n");
   fs::remove(folder.path() / "lib/other.so");
   folder.put("lib/b.so");
-  CHECK(seen_in(folder.path(), R"([{"path": "build/a.so"}, {"path": "lib/b.so"}])") ==
-        "build/a.so: missing\nlib/b.so: found\n");
+  const std::string apart = R"([{"path": "build/a.so"}, {"path": "lib/b.so"}, {"path": "c.so"}])";
+  CHECK(seen_in(folder.path(), apart) == "build/a.so: not said\nlib/b.so: found\nc.so: missing\n");
+  fs::create_directories(folder.path() / "build");
+  CHECK(seen_in(folder.path(), apart) == "build/a.so: missing\nlib/b.so: found\nc.so: missing\n");
   CHECK(seen_in(folder.path(), R"([{"path": "build/a.dylib"}, {"path": "lib/b.so"}])") ==
         "build/a.dylib: not said\nlib/b.so: found\n");
 }
@@ -111,6 +114,32 @@ TEST_CASE("nothing outside the manifest's folder is looked at") {
                 R"( {"path": "/etc/passwd"}, {"path": "C:/a.so"}, {"path": "a\\b.so"}])") ==
         "../lib/b.so: not said\n../lib/c.so: not said\n: not said\n/etc/passwd: not said\n"
         "C:/a.so: not said\na\\b.so: not said\n");
+}
+
+TEST_CASE("what is not looked at is said, and a link leads to nothing outside") {
+  const Folder folder;
+  folder.put("lib/b.so");
+  fs::create_directories(folder.path() / "deep");
+  fs::create_directory_symlink("../lib", folder.path() / "deep/out");
+  fs::create_symlink("b.so", folder.path() / "lib/c.so");
+  const std::string digest = R"(, "digest": "sha256:)" + std::string(64, '0') + "\"";
+  CHECK(
+      seen_in(folder.path() / "deep",
+              R"([{"path": "out/b.so")" + digest + R"(}, {"path": "out/c.so"}, {"path": "."}])") ==
+      "note: `out/b.so` leads out of the folder of the manifest, so it is not looked at; the same "
+      "holds for 1 further library\n"
+      "out/b.so: not said\nout/c.so: not said\n.: not said\n");
+  CHECK(seen_in(folder.path(), R"([{"path": "lib/c.so"}])") == "lib/c.so: found\n");
+  std::ofstream(folder.path() / "lib/large.so");
+  fs::resize_file(folder.path() / "lib/large.so", (std::uint64_t{2} << 30) + 1);
+  CHECK(seen_in(folder.path(), R"([{"path": "lib/large.so")" + digest + "}]") ==
+        "note: `lib/large.so` makes more than 2 GiB to read, so its digest is not compared\n"
+        "lib/large.so: found\n");
+  std::string many = R"([{"path": "lib/b.so"})";
+  for (int library = 0; library < 4097; ++library) many += R"(, {"path": "no/a.so"})";
+  CHECK(seen_in(folder.path(), many + "]")
+            .starts_with("note: `no/a.so` stands behind so many other libraries that it is not "
+                         "looked for; the same holds for 1 further library\n"));
 }
 
 TEST_CASE("a digest is taken where one is recorded that can be held against it") {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <ctime>
 #include <fstream>
 #include <sstream>
 
@@ -200,6 +201,11 @@ TEST_CASE("a key of triton's is held against the hash in the entry, at its place
                R"(", "scale.cubin": ")" + fs::absolute(entry / "scale.cubin").string() +
                R"(", "scale.ptx": ")" + fs::absolute(entry / "scale.ptx").string() +
                R"(", "old": "/nowhere/at/all/scale.llir"}})");
+  // A build may be at work in an entry that is new.
+  const std::string fresh = read_cache("cache");
+  has(fresh, R"("architectures":["sm_90"],"elsewhere":["/nowhere/at/all/scale.llir"])");
+  CHECK(fresh.find("missing") == std::string::npos);
+  tree.age("cache");
   const Audit audit = audit_paths({"cache"}, {"cache-*"});
   const std::string dump = dump_of(audit);
   has(dump, R"("name":"scale","key":")"s + hash32 + R"(","recomputed_key":")" + hash32 + '"');
@@ -225,6 +231,40 @@ TEST_CASE("an entry of triton's under another's key is found, and so is a cut gr
   tree.add(std::string(hash32) + "/__grp__scale.json", R"({"child_paths": {"a)");
   const Audit audit = audit_paths({"."}, {"cache-*"});
   CHECK(show(count_findings(audit)) == "cache-entry-broken error 1, cache-key-mismatch error 1, ");
+  has(text_report(audit), "cache triton: scale: stands under the key");
+  has(text_report(audit), "cache triton: scale: `__grp__scale.json` can't be loaded");
+}
+
+TEST_CASE("text files of an entry that are too large to be read are said") {
+  Tree tree;
+  const std::string large(std::size_t{2} << 20, ' ');
+  const std::string other = "A"s + (hash32 + 1);
+  tree.add("triton/"s + hash32 + "/__grp__scale.json", R"({"child_paths": {}})");
+  tree.add("triton/"s + hash32 + "/scale.json", metadata(hash) + large);
+  tree.add("triton/" + other + "/__grp__scale.json", R"({"child_paths": {}})" + large);
+  tree.add("ext/mv/build.ninja", torch_build("mv.so"));
+  tree.add("ext/large/build.ninja", torch_build("large.so") + large);
+  const Audit audit = audit_paths({"triton", "ext"}, {"cache-*"});
+  REQUIRE(audit.facts.problems.size() == 3);
+  const std::string report = text_report(audit);
+  for (const std::string& said :
+       {"ext/large: problem: `build.ninja` is not read"s,
+        "triton/"s + hash32 + ": problem: `scale.json` is not read",
+        "triton/" + other + ": problem: `__grp__scale.json` is not read"}) {
+    has(report, said);
+  }
+  CHECK(audit.findings.empty());
+}
+
+TEST_CASE("a build file with very many architectures is read in no time") {
+  Tree tree;
+  std::string flags = "cuda_cflags =";
+  for (int number = 0; number < 60000; ++number) flags += " code=sm_" + std::to_string(number);
+  tree.add("ext/mv/build.ninja", torch_build("mv.so") + flags + '\n');
+  // Of this process alone: the machine may be busy.
+  const std::clock_t start = std::clock();
+  has(read_cache("ext"), R"("sm_59999")");
+  CHECK((std::clock() - start) / CLOCKS_PER_SEC < 5);
 }
 
 TEST_CASE("an extension of pytorch's is told by its build file") {
@@ -281,6 +321,44 @@ TEST_CASE("a cache that the configuration describes has its keys made again") {
   CHECK(show(count_findings(audit)) == "cache-key-mismatch warning 1, ");
   has(text_report(audit), "expected `" + key_of("int mul;"));
   has(text_report(audit), "key not made again: can't read `src/sub.c`");
+}
+
+TEST_CASE("a described cache says nothing of a library that may still be written") {
+  Tree tree;
+  tree.add("opseal.toml",
+           "[[cache]]\nname = 'a'\ndirectory = 'a'\nentry = '{name}'\nlibrary = 'x.so'\n"
+           "[[cache]]\nname = 'b'\ndirectory = 'b'\nentry = '{name}'\n");
+  tree.add("a/mv/x.so", "");
+  tree.add("b/mv.so", elf(500).substr(0, 300));
+  Options options;
+  options.paths = {"."};
+  options.select = {"cache-*"};
+  CHECK(run_audit(options).findings.empty());
+  tree.age("a");
+  tree.age("b");
+  CHECK(show(count_findings(run_audit(options))) == "cache-entry-broken error 2, ");
+}
+
+TEST_CASE("a description that has no effect is said") {
+  Tree tree;
+  const std::string front = "[[cache]]\nname = 'far'\nentry = '{name}_{key}'\ndigits = 20\n";
+  tree.add("in/add_"s + key + "/add.so", elf(500));
+  fs::create_directory("far");
+  const auto notes = [&](const std::string& config) {
+    tree.add("opseal.toml", config);
+    Options options;
+    options.paths = {"in"};
+    std::string text;
+    for (const Problem& problem : run_audit(options).facts.problems) text += problem.message + '\n';
+    return text;
+  };
+  CHECK(notes(front + "directory = 'far'\n") ==
+        "`cache`: `far` is not read, since no given path holds its directory `" +
+            (fs::current_path() / "far").string() + "`\n");
+  CHECK(notes(front + "directory = 'in'\n") ==
+        "none of 1 item fits `entry` `{name}_{key}` with a key of 20 digits\n");
+  CHECK_THROWS_WITH_AS(notes(front + "directory = 'in'\n" + front + "directory = './in'\n"),
+                       doctest::Contains("`far` and `far` describe one directory"), UsageError);
 }
 
 TEST_CASE("what describes no cache is a mistake with its place") {

@@ -165,6 +165,31 @@ TEST_CASE(
   CHECK(found.remarks[0] == "`exclude`: no file matches `nothing`");
 }
 
+TEST_CASE("what a manifest says of itself is told, a few of it") {
+  Tree tree;
+  const auto saying = [](const std::string& remarks) {
+    return R"({"opseal_manifest": 1, "system": "engine", "operators": [{"name": "mv"}],)"
+           R"( "remarks": [)" +
+           remarks + "]}";
+  };
+  std::ofstream("a.json") << saying(R"("partial: no GPU")");
+  std::ofstream("b.json") << saying(R"("1", "2", "3", "4", "5", "6", "7")");
+  const auto told = [](const Audit& audit) {
+    std::string text;
+    for (const Problem& problem : audit.facts.problems) {
+      CHECK((problem.severity == Severity::note));
+      text += problem.message + '\n';
+    }
+    return text;
+  };
+  const Audit audit = audit_paths({"a.json"}, {});
+  CHECK(told(audit) == "remark of the manifest: partial: no GPU\n");
+  CHECK(audit.exit_code == exit_code::clean);
+  const std::string both = told(diff_paths("a.json", "b.json", {}, {}));
+  CHECK(both.find("remark of the manifest before: partial: no GPU\n") != both.npos);
+  CHECK(both.find("remark of the manifest after: 5; 2 further remarks not shown\n") != both.npos);
+}
+
 TEST_CASE("a directory that can't be read is a problem, not an empty one") {
   Tree tree;
   tree.add("a.json");

@@ -226,6 +226,17 @@ TEST_CASE("a member of the wrong type is a problem and counts as not said") {
   }
 }
 
+TEST_CASE("a bound below nothing is a problem, and one of nothing is none") {
+  const Facts facts = read_text(manifest_of(
+      R"({"name": "a", "kernels": [{"platform": "cpu", "precision": {"max_ulp": -3, "max_relative": 0, "max_absolute": -0.5}}]})"));
+  REQUIRE(facts.problems.size() == 2);
+  CHECK(facts.problems[0].message == "negative number as `max_ulp`, expected 0 or more");
+  CHECK(at(facts, facts.problems[1].where) == "-0.5");
+  const Fact bounds = nth(first_operator(facts)[Key::kernels], 0)[Key::precision];
+  CHECK_FALSE(bounds[Key::max_ulp].said());
+  CHECK(bounds[Key::max_relative].is_number());
+}
+
 TEST_CASE("an element of the wrong type stays in its list as unread") {
   const Facts facts = read_text(manifest_of(
       R"({"name": "a", "jvp": {"kind": "per_input", "rules": [null, 5, {"name": "f"}, {"positional": 1}, "g"]}, "tags": ["x", null, 3]}, 7, {"inputs": 1}, {"name": "c"})"));

@@ -196,11 +196,58 @@ TEST_CASE("a bad entry costs only itself") {
              "- func: c(Tensor x) -> Tensor\n  structured_delegate: gone\n"}),
       "1");
   const json manifest = manifest_of(result);
-  REQUIRE(manifest["operators"].size() == 2);
+  REQUIRE(manifest["operators"].size() == 3);
+  CHECK(manifest["operators"][1]["name"] == "aten::b");
+  CHECK(!manifest["operators"][1].contains("schema"));
   CHECK(!manifest["operators"][1].contains("kernels"));
+  CHECK(!manifest["operators"][2].contains("kernels"));
+  CHECK(result.lost == 4);
   REQUIRE(result.messages.size() == 6);
   CHECK(result.messages[0] == "file0.yaml:2:9: the schema `b(Tensor x` cannot be read");
   CHECK(result.messages[4].find("`gone`, which no file declares") != std::string::npos);
+}
+
+TEST_CASE("kernels are said only where `dispatch` can be read") {
+  const auto result = native_functions_manifest(
+      files({"- func: a(Tensor x) -> Tensor\n  dispatch:\n  structured_delegate:\n"
+             "- func: b(Tensor x) -> Tensor\n  dispatch: CPU\n"
+             "- func: c(Tensor x) -> Tensor\n  dispatch: [CPU]\n"
+             "- func: d(Tensor x) -> Tensor\n  structured_delegate: b\n"
+             "- func: e(Tensor x\n"
+             "- func: f(Tensor x) -> Tensor\n  structured_delegate: e\n"}),
+      "1");
+  const json manifest = manifest_of(result);
+  CHECK(platforms(operator_named(manifest, "aten::a")) ==
+        std::vector<std::string>{"CompositeImplicitAutograd"});
+  for (const char* name : {"aten::b", "aten::c", "aten::d", "aten::e", "aten::f"}) {
+    CAPTURE(name);
+    CHECK(!operator_named(manifest, name).contains("kernels"));
+  }
+  REQUIRE(result.messages.size() == 4);
+  CHECK(result.messages[0] ==
+        "file0.yaml:5:13: `dispatch` is no map, so the kernels of `aten::b` are not said");
+  CHECK(result.lost == 1);
+}
+
+TEST_CASE("a backend's file is read as a whole, or what isn't is said") {
+  const std::string_view few = "- func: a(Tensor x) -> Tensor\n- func: b(Tensor x) -> Tensor\n";
+  const auto read = [few](std::string_view text) {
+    return native_functions_manifest(files({few, text}), "1");
+  };
+  const auto whole = read("backend: Lazy\nsupported: [a]\nfull_codegen: [b]\nautograd:\n");
+  CHECK(whole.messages.empty());
+  CHECK(whole.lost == 0);
+  const json manifest = manifest_of(whole);
+  CHECK(platforms(operator_named(manifest, "aten::a")).back() == "Lazy");
+  CHECK(platforms(operator_named(manifest, "aten::b")).back() == "Lazy");
+  const auto partial = read("backend: Lazy\nsuported: [a]\nautograd: a\nfull_codegen: [[b]]\n");
+  CHECK(partial.messages ==
+        std::vector<std::string>{
+            "file1.yaml:2:1: unknown key `suported` of a backend; did you mean `supported`?",
+            "file1.yaml:4:16: an element of `full_codegen` that is no text is not said",
+            "file1.yaml:3:11: `autograd` is no list of operators"});
+  CHECK(partial.lost == 2);
+  CHECK(read("backend: [Lazy]\nsupported: [a]\n").lost == 1);
 }
 
 TEST_CASE("texts that would take too long or hide what they hold are refused") {
@@ -213,7 +260,10 @@ TEST_CASE("texts that would take too long or hide what they hold are refused") {
   CHECK(refusal(repeated("[", 31) + repeated("]", 31)) == "accepted");
   CHECK(refusal(repeated("[", 100000)).ends_with("more than 32 lists and maps in each other"));
   CHECK(refusal(repeated("- ", 100000)).ends_with("more than 32 lists and maps in each other"));
-  CHECK(refusal("[" + repeated("a,", max_yaml_values) + "]").ends_with("more than 1000000 values"));
+  CHECK(
+      refusal("[" + repeated("a,\n", max_yaml_values) + "]").ends_with("more than 1000000 values"));
+  CHECK(refusal("a: 1\n[" + repeated("a,", max_yaml_line_bytes / 2) + "]") ==
+        "2:1: a line of 1048578 bytes, expected at most 1048576");
   CHECK(refusal(std::string(max_yaml_bytes + 1, ' ')).find("expected at most") !=
         std::string::npos);
 }

@@ -33,6 +33,8 @@ struct Form {
   bool count = false;
   // Any number that a double holds.
   bool real = false;
+  // Such a number is a bound or a size: 0 or more.
+  bool not_negative = false;
   bool text = false;
   std::uint32_t minimum = 0;
   std::uint32_t maximum = 0xffffffff;
