@@ -16,7 +16,7 @@ void FactWriter::add(Key key, NodeType type, std::uint32_t value, std::uint64_t 
   node.type = type;
   if (length > Node::max_length) keep_length(next(), length);
   facts_.nodes.push_back(node);
-  facts_.said[static_cast<std::size_t>(key)] = true;
+  if (type != NodeType::unread) facts_.said[static_cast<std::size_t>(key)] = true;
 }
 
 void FactWriter::add_text(Key key, std::string_view text, std::uint64_t offset,

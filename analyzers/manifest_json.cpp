@@ -191,6 +191,13 @@ class ManifestReader {
     return true;
   }
 
+  // In the place of a value, from `node` on, that could not be read: a rule must tell it from one
+  // that nobody gave.
+  void keep_unread(Key key, std::uint32_t node, std::uint64_t begin) {
+    writer_.drop(node);
+    writer_.add(key, NodeType::unread, 0, begin, json_.offset() - begin);
+  }
+
   bool read_list(const Form& form, Key key, const Site& site) {
     const std::uint32_t list = writer_.open(key, NodeType::list, json_.offset());
     json_.take();
@@ -199,9 +206,7 @@ class ManifestReader {
       json_.peek();
       const std::uint64_t begin = json_.offset();
       const std::uint32_t node = writer_.next();
-      if (read_value(*form.item, Key::none, {site.key, true})) continue;
-      writer_.drop(node);
-      writer_.add(Key::none, NodeType::unread, 0, begin, json_.offset() - begin);
+      if (!read_value(*form.item, Key::none, {site.key, true})) keep_unread(Key::none, node, begin);
     }
     writer_.close(list, json_.offset());
     return true;
@@ -230,8 +235,15 @@ class ManifestReader {
         keep = fresh;
       }
       json_.expect_colon();
-      if (!read_value(*form.map_value, Key::entry_value, {site.key, true})) keep = false;
-      if (!keep) writer_.drop(entry);
+      json_.peek();
+      const std::uint64_t begin = json_.offset();
+      const std::uint32_t value = writer_.next();
+      const bool read = read_value(*form.map_value, Key::entry_value, {site.key, true});
+      if (!keep) {
+        writer_.drop(entry);
+      } else if (!read) {
+        keep_unread(Key::entry_value, value, begin);
+      }
     }
     writer_.close(map, json_.offset());
     return true;
@@ -266,9 +278,14 @@ class ManifestReader {
       if (!repeated) key_places[at] = {name.offset, name.length};
       json_.expect_colon();
       const Field& field = form.fields[at];
+      json_.peek();
+      const std::uint64_t value_begin = json_.offset();
       const std::uint32_t node = writer_.next();
-      if (!read_value(*field.form, field.key, {field.key, false}) || repeated) {
+      const bool read = read_value(*field.form, field.key, {field.key, false});
+      if (repeated) {
         writer_.drop(node);
+      } else if (!read) {
+        keep_unread(field.key, node, value_begin);
       } else {
         written |= bit;
       }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "opseal/digest.h"
@@ -8,6 +9,7 @@
 #include "opseal/text.h"
 #include "rules/dtype_words.h"
 #include "rules/kernel_key.h"
+#include "rules/same_operator.h"
 
 namespace opseal {
 namespace {
@@ -63,16 +65,29 @@ bool may_vary(const Fact& operands) {
   return !count || !count->exact();
 }
 
-void judge(const Fact& manifest, const Fact& op, PlatformNames& names, std::vector<Row>& rows,
-           Sink& sink) {
-  rows.clear();
+bool has_signatures(const Fact& op) {
   for (const Fact kernel : op[Key::kernels].items()) {
-    const Fact signatures = kernel[Key::signatures];
-    if (signatures.size() == 0 || !is_active_kernel(kernel)) continue;
-    const std::uint32_t arity = arity_of(signatures);
-    if (arity != 0) rows.push_back({key_without_dtypes(kernel, names), arity, kernel});
+    if (kernel[Key::signatures].size() > 0) return true;
   }
-  if (rows.size() < 2 || may_vary(op[Key::inputs]) || may_vary(op[Key::outputs])) return;
+  return false;
+}
+
+// Rows [first, end) of one operator of one manifest.
+void judge(OperatorRowIterator first_row, OperatorRowIterator end_row, PlatformNames& names,
+           std::vector<Row>& rows, Sink& sink) {
+  rows.clear();
+  bool inputs_said = true;
+  for (auto row = first_row; row != end_row; ++row) {
+    if (may_vary(row->op[Key::inputs]) || may_vary(row->op[Key::outputs])) return;
+    inputs_said = inputs_said && row->op[Key::inputs].said();
+    for (const Fact kernel : row->op[Key::kernels].items()) {
+      const Fact signatures = kernel[Key::signatures];
+      if (signatures.size() == 0 || !is_active_kernel(kernel)) continue;
+      const std::uint32_t arity = arity_of(signatures);
+      if (arity != 0) rows.push_back({key_without_dtypes(kernel, names), arity, kernel});
+    }
+  }
+  if (rows.size() < 2) return;
   // Not `stable_sort`, which allocates: a million operators pass here.
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     return a.key != b.key ? a.key < b.key : a.kernel.index() < b.kernel.index();
@@ -86,7 +101,7 @@ void judge(const Fact& manifest, const Fact& op, PlatformNames& names, std::vect
                                     [&](const Row& row) { return row.arity != rows[first].arity; });
     if (other != rows.begin() + static_cast<std::ptrdiff_t>(end)) {
       Finding& finding =
-          sink.add(subject_of(manifest, op),
+          sink.add(subject_of(first_row->manifest, first_row->op),
                    "kernels " + decision_text(rows[first].kernel) + " have signatures of " +
                        plural(rows[first].arity, "dtype") + " and of " +
                        std::to_string(other->arity) + " under one id",
@@ -96,7 +111,7 @@ void judge(const Fact& manifest, const Fact& op, PlatformNames& names, std::vect
           evidence(rows[first].kernel[Key::signatures],
                    std::to_string(rows[first].arity) + " here" + site_of(rows[first].kernel)));
       // The operator doesn't say that it always takes the same number.
-      if (!op[Key::inputs].said()) finding.severity = Severity::warning;
+      if (!inputs_said) finding.severity = Severity::warning;
     }
     first = end;
   }
@@ -104,11 +119,20 @@ void judge(const Fact& manifest, const Fact& op, PlatformNames& names, std::vect
 
 void check(const Facts& facts, Sink& sink) {
   std::vector<Row> rows;
-  for (const Document& document : facts.documents) {
-    const Fact manifest = facts.root(document);
-    PlatformNames names(manifest);
-    for (const Fact op : manifest[Key::operators].items()) judge(manifest, op, names, rows, sink);
-  }
+  std::unordered_map<std::uint32_t, PlatformNames> names;
+  for_each_same_operator(
+      facts, has_signatures, [&](OperatorRowIterator first, OperatorRowIterator end) {
+        // Another manifest may be another release, whose kernels nobody asks by this id.
+        while (first != end) {
+          const Fact manifest = first->manifest;
+          const auto next = std::find_if(first, end, [&](const OperatorRow& row) {
+            return row.manifest.index() != manifest.index();
+          });
+          judge(first, next, names.try_emplace(manifest.index(), manifest).first->second, rows,
+                sink);
+          first = next;
+        }
+      });
 }
 
 }  // namespace

@@ -66,8 +66,8 @@ extern constinit const Rule artifact_missing{
     .example = R"({"path": "lib/libops.so", "found": false})",
     .fix = "build or package the library, or take its registration out",
     .severity = Severity::error,
-    .inspects = "library of which it is known whether its file is there",
-    .needs = {Key::libraries, Key::path, Key::found},
+    .inspects = "library that says `found`, or whose path can be looked up beside its manifest",
+    .needs = {Key::libraries, Key::path},
     .check = check,
 };
 

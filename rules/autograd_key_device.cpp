@@ -8,11 +8,18 @@ namespace {
 
 // The device of a gradient key for one device: `CUDA` of `AutogradCUDA`. Empty for `Autograd`,
 // which serves all, and for keys of something that is no device (`AutogradNestedTensor`).
-std::string_view device_of_key(std::string_view key) {
+std::string_view device_of_key(const Fact& op, std::string_view key) {
   if (!is_autograd_key(key)) return {};
   key.remove_prefix(std::string_view("Autograd").size());
-  return !key.empty() && canonical_platform(key).role == PlatformRole::device ? key
-                                                                              : std::string_view();
+  if (key.empty()) return {};
+  const PlatformRole role = canonical_platform(key).role;
+  if (role == PlatformRole::device) return key;
+  // A plugin's device (`PrivateUse1`) is in no table here; a kernel for it shows that it is one.
+  if (role != PlatformRole::unknown) return {};
+  for (const Fact kernel : op[Key::kernels].items()) {
+    if (kernel[Key::platform].is(key)) return key;
+  }
+  return {};
 }
 
 // `SparseCUDA` and the like are other tables, with gradient keys of their own.
@@ -34,7 +41,7 @@ GradientKeys gradient_keys(const Fact& op) {
     if (platform == "CompositeImplicitAutograd") keys.all_devices = true;
     // A gradient key that falls through says that there is nothing to do.
     if (!is_autograd_key(platform) || !kernel[Key::active].truth(true)) continue;
-    if (device_of_key(platform).empty()) {
+    if (device_of_key(op, platform).empty()) {
       keys.all_devices = true;
     } else if (!keys.one_device) {
       keys.one_device = kernel;
@@ -45,7 +52,7 @@ GradientKeys gradient_keys(const Fact& op) {
 
 bool has_key_for(const Fact& op, const Platform& device) {
   for (const Fact kernel : op[Key::kernels].items()) {
-    const std::string_view key = device_of_key(kernel[Key::platform].text());
+    const std::string_view key = device_of_key(op, kernel[Key::platform].text());
     if (!key.empty() && same_platform(canonical_platform(key), device)) return true;
   }
   return false;

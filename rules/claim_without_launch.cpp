@@ -16,7 +16,7 @@ struct Unserved {
 Unserved unserved(const Fact& claimed, const KindSet& served, const KindSet& waived) {
   Unserved found;
   for (const Fact kind : claimed.items()) {
-    if (!kind.is_text() || served.has(kind.text()) || waived.has(kind.text())) continue;
+    if (!kind.is_text() || served.has(kind.text()) || waived.may_have(kind.text())) continue;
     found.names.emplace_back(kind.text());
     found.places.push_back(kind);
   }

@@ -7,12 +7,18 @@
 namespace opseal {
 namespace {
 
-// Who says which inputs are written: an operator by marks, a target by what it returns.
+// Every input says whether it is written: an operator by marks, a target by what it returns.
+bool says_all(const CrossSignature& signature) {
+  return signature.says_mutation || signature.target;
+}
+
+// Who says which inputs are written; one that is said to be is enough to hold against another
+// registration.
 struct Writes {
   CrossSignature signature;
   explicit operator bool() const {
     return signature.inputs_at.said() && signature.outputs_at.said() &&
-           (signature.says_mutation || signature.target);
+           (says_all(signature) || signature.mutated > 0);
   }
 };
 
@@ -33,7 +39,8 @@ const CrossSignature::Named* unmarked(const CrossSignature& a, const CrossSignat
 
 // `a` writes an input that `b` takes, and neither marks nor returns.
 bool loses_a_write(const CrossSignature& a, const CrossSignature& b) {
-  if (a.mutated <= b.mutated) return false;
+  // What `b` leaves unsaid may be the mark.
+  if (!says_all(b) || a.mutated <= b.mutated) return false;
   // Handed fewer inputs, `b` may have no such one.
   if (b.inputs.max < a.inputs.min) return false;
   const CountRange there = b.produced();
@@ -42,8 +49,9 @@ bool loses_a_write(const CrossSignature& a, const CrossSignature& b) {
 
 // Both write equally many, and not the same.
 bool writes_another(const CrossSignature& a, const CrossSignature& b) {
-  return a.mutated == b.mutated && a.outputs.max == 0 && b.outputs.max == 0 && all_named(a) &&
-         all_named(b) && unmarked(a, b) != nullptr && unmarked(b, a) != nullptr;
+  return says_all(a) && says_all(b) && a.mutated == b.mutated && a.outputs.max == 0 &&
+         b.outputs.max == 0 && all_named(a) && all_named(b) && unmarked(a, b) != nullptr &&
+         unmarked(b, a) != nullptr;
 }
 
 bool agree(const Writes& a, const Writes& b) {

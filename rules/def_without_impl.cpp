@@ -3,6 +3,7 @@
 #include "opseal/text.h"
 #include "rules/kernel_roles.h"
 #include "rules/required_platform.h"
+#include "rules/unread.h"
 
 namespace opseal {
 namespace {
@@ -13,6 +14,7 @@ bool has_kernels(const Fact& manifest) { return !manifest[Key::system].is("tvm-f
 // The walk could see the kernels of an accelerator.
 bool saw_accelerator(const Fact& manifest, PlatformNames& names) {
   const Fact devices = manifest[Key::devices];
+  if (is_partly_unread(devices)) return false;
   if (!devices.said()) return true;
   for (const Fact device : devices.items()) {
     if (names.of(device).hardware != "cpu") return true;

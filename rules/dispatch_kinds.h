@@ -8,6 +8,7 @@
 #include "opseal/dtypes.h"
 #include "opseal/registration.h"
 #include "opseal/text.h"
+#include "rules/unread.h"
 
 namespace opseal {
 
@@ -73,14 +74,20 @@ class KindSet {
     kinds_.emplace_back(dtype->second);
   }
   void add_all(const Fact& list) {
+    if (is_partly_unread(list)) whole_ = false;
     for (const Fact kind : list.items()) {
       if (kind.is_text()) add(kind.text());
     }
   }
   // The `kind` member of each element.
   void add_members(const Fact& list) {
+    if (is_unread(list)) whole_ = false;
     for (const Fact item : list.items()) {
-      if (item[Key::kind].is_text()) add(item[Key::kind].text());
+      if (item[Key::kind].is_text()) {
+        add(item[Key::kind].text());
+      } else {
+        whole_ = false;
+      }
     }
   }
   // To be called once, after everything was added.
@@ -91,6 +98,10 @@ class KindSet {
     if (holds(canonical_kind(kind, dtype))) return true;
     return has_two_meanings(dtype) && (holds(dtype->first) || holds(dtype->second));
   }
+  // Everything that was added could be read.
+  bool whole() const { return whole_; }
+  // For lists of what is excused: a kind may stand where something couldn't be read.
+  bool may_have(std::string_view kind) const { return !whole_ || has(kind); }
 
  private:
   // A word of two meanings (`float`, `int`) may be either.
@@ -102,6 +113,7 @@ class KindSet {
   }
 
   std::vector<std::string> kinds_;
+  bool whole_ = true;
 };
 
 // Every element names its kind: what isn't found in such a table isn't there.

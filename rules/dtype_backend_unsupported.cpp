@@ -23,7 +23,7 @@ void judge(const Fact& manifest, const Fact& op, const Fact& kernel, const Backe
     if (!cannot_take(limit, *dtype) || names.size() == most_names) return;
     if (std::find(names.begin(), names.end(), text.text()) != names.end()) return;
     if (!disowned) disowned = disowned_by(kernel);
-    if (disowned->has(text.text())) return;
+    if (disowned->may_have(text.text())) return;
     if (names.empty()) first = text;
     names.emplace_back(text.text());
   });

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "opseal/text.h"
+#include "rules/unread.h"
 
 namespace opseal {
 namespace {
@@ -188,11 +189,13 @@ class DtypeGrid::Comparison {
   }
 
   // Notes once for each kernel in which slots it speaks, since an operator may have as many slots
-  // as kernels. False for more platforms than any registry has.
+  // as kernels. False for more platforms than any registry has, and where a kernel is unread.
   bool find_speakers(const Fact& op) {
     platforms_.clear();
     speakers_.clear();
     for (const Fact kernel : op[Key::kernels].items()) {
+      // It may be the one that fills the gap.
+      if (!kernel.said() || is_unread(kernel[Key::platform])) return false;
       if (!is_active_kernel(kernel) || kernel[Key::stub].truth()) continue;
       const Name platform = kernel[Key::platform].name();
       auto side = std::find_if(platforms_.begin(), platforms_.end(), [&](const OnePlatform& known) {
@@ -375,6 +378,7 @@ class DtypeGrid::Comparison {
   bool is_refused(const Fact& op, Name platform, const Fact& text) {
     for (const Fact kernel : op[Key::kernels].items()) {
       if (kernel[Key::platform].name() != platform) continue;
+      if (is_partly_unread(kernel[Key::refused])) return true;
       for (const Fact refused : kernel[Key::refused].items()) {
         ++comparisons_;
         if (refused.is_text() && words_.same(refused, text)) return true;

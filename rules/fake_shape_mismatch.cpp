@@ -27,9 +27,12 @@ class SignatureCheck {
 
   void judge(const Fact& manifest, const Fact& op) {
     const Fact traced = op[Key::traced_signatures];
-    if (!traced.is_list()) return;
     const Stated<CountRange> inputs = operand_count(op[Key::inputs]);
     if (!inputs || !inputs->exact()) return;
+    if (!traced.is_list()) {
+      if (op[Key::outputs].size() > 0) judge_declared(manifest, op, inputs->min);
+      return;
+    }
     traced_.clear();
     if (!read(traced, inputs->min, traced_)) return;
     sort(traced_);
@@ -43,6 +46,51 @@ class SignatureCheck {
   }
 
  private:
+  // Nobody traced the operator, and its outputs declare what they are.
+  void judge_declared(const Fact& manifest, const Fact& op, std::uint32_t inputs) {
+    const Fact outputs = op[Key::outputs];
+    for (const Fact kernel : op[Key::kernels].items()) {
+      if (!is_active_kernel(kernel) || kernel[Key::stub].truth()) continue;
+      bool inspected = false;
+      for (const Fact signature : kernel[Key::signatures].items()) {
+        if (!all_read(signature) || signature.size() != inputs + outputs.size()) continue;
+        std::uint32_t at = 0;
+        auto output = outputs.items().begin();
+        for (const Fact word : signature.items()) {
+          if (at++ < inputs) continue;
+          const Fact operand = *output;
+          ++output;
+          const Fact declared = operand[Key::dtypes];
+          if (!all_read(declared) || declared.size() == 0) continue;
+          if (!inspected) sink_->inspected();
+          inspected = true;
+          if (allows(declared, word)) continue;
+          report_declared(manifest, op, kernel, word, at - 1 - inputs, declared);
+          return;
+        }
+      }
+    }
+  }
+
+  // Words that are no dtype of the table may stand for any.
+  bool allows(const Fact& declared, const Fact& word) {
+    if (words_.read(word).dtype == nullptr) return true;
+    for (const Fact other : declared.items()) {
+      if (words_.read(other).dtype == nullptr || words_.same(other, word)) return true;
+    }
+    return false;
+  }
+
+  void report_declared(const Fact& manifest, const Fact& op, const Fact& kernel, const Fact& word,
+                       std::uint32_t output, const Fact& declared) {
+    Finding& finding = sink_->add(subject_of(manifest, op),
+                                  "kernel on " + decision_text(kernel) + " computes " +
+                                      quote(word.text()) + " for output " + std::to_string(output) +
+                                      ", declared as " + quote_list(texts_of(declared), 8),
+                                  evidence(word, "what the kernel computes" + site_of(kernel)));
+    finding.related.push_back(evidence(declared, "what the operator declares" + site_of(op)));
+  }
+
   // False where a dtype is not known for certain: then nothing can be held against anything.
   bool read(const Fact& signatures, std::uint32_t inputs, std::vector<Signature>& read) {
     for (const Fact list : signatures.items()) {
@@ -136,8 +184,10 @@ extern constinit const Rule fake_shape_mismatch{
         R"({"name": "norm", "inputs": 1, "traced_signatures": [["f32", "f32"]], "kernels": [{"platform": "cpu", "signatures": [["f32", "f64"]]}]})",
     .fix = "make the shape function say what the kernel writes",
     .severity = Severity::error,
-    .inspects = "kernel with a stated signature for inputs that the operator was traced with",
-    .needs = {Key::operators, Key::traced_signatures, Key::signatures},
+    .inspects =
+        "kernel with a stated signature for inputs that the operator was traced with, or "
+        "for outputs whose dtypes it declares",
+    .needs = {Key::operators, Key::signatures},
     .check = check,
 };
 

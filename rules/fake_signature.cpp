@@ -38,11 +38,23 @@ std::optional<Call> call_of(const Fact& op) {
   return call;
 }
 
+// Parameters that can be given by position: as counted, or at most those that are listed.
+Stated<std::uint32_t> positional_of(const Fact& abstract) {
+  const Fact counted = abstract[Key::positional];
+  if (counted.is_count()) return {counted.count(), counted.where(), true};
+  const Fact listed = abstract[Key::parameters];
+  if (!all_read(listed)) return {};
+  for (const Fact name : listed.items()) {
+    if (name.text().starts_with('*')) return {};
+  }
+  return {listed.size(), listed.where(), true};
+}
+
 // What replaces the operator by others, or wraps a function that takes anything, has a signature of
 // its own.
 bool is_shape_function(const Fact& abstract) {
   const Fact kind = abstract[Key::kind];
-  return abstract[Key::positional].is_count() && !kind.is("decomposition") && !kind.is("composite");
+  return positional_of(abstract).said && !kind.is("decomposition") && !kind.is("composite");
 }
 
 void check(const Facts& facts, Sink& sink) {
@@ -52,7 +64,8 @@ void check(const Facts& facts, Sink& sink) {
     const std::optional<Call> call = call_of(op);
     if (!call) return;
     sink.inspected();
-    const std::uint32_t positional = abstract[Key::positional].count();
+    const Stated<std::uint32_t> stated = positional_of(abstract);
+    const std::uint32_t positional = *stated;
     const std::uint32_t required = abstract[Key::required].count();
     const bool too_few = positional < call->positional && !abstract[Key::variadic].truth();
     const bool too_many = required > call->all;
@@ -62,10 +75,9 @@ void check(const Facts& facts, Sink& sink) {
                       ", the operator passes " + std::to_string(call->positional)
                 : "shape function requires " + plural(required, "parameter") +
                       ", the operator passes " + std::to_string(call->all);
-    Finding& finding =
-        sink.add(subject_of(manifest, op), message,
-                 evidence(too_few ? abstract[Key::positional] : abstract[Key::required],
-                          "parameters of " + function_text(abstract)));
+    Finding& finding = sink.add(subject_of(manifest, op), message,
+                                {too_few ? stated.where : abstract[Key::required].where(),
+                                 "parameters of " + function_text(abstract)});
     finding.related.push_back(evidence(call->source, "arguments counted here" + site_of(op)));
   });
 }
@@ -85,7 +97,7 @@ extern constinit const Rule fake_signature{
     .fix = "give the shape function the parameters of the operator, in the same order",
     .severity = Severity::error,
     .inspects = "operator whose arguments and whose shape function's parameters are stated",
-    .needs = {Key::operators, Key::abstract, Key::positional},
+    .needs = {Key::operators, Key::abstract},
     .check = check,
 };
 

@@ -32,6 +32,7 @@ class OperatorCheck {
     for (const Fact next : chain.items()) last = next;
     // Takes whatever arrives.
     if (too_many_fallbacks_) return;
+    if (is_partly_unread(manifest_[Key::backend_fallbacks])) return;
     for (const Fact platform : manifest_[Key::backend_fallbacks].items()) {
       if (names_.reaches(last, platform)) return;
     }
@@ -54,7 +55,7 @@ class OperatorCheck {
     Fact first;
     std::set<std::string> noted;
     const auto note = [&](const Fact& text, std::vector<std::string>& names) {
-      if (last_takes_.has(text.text()) || waived_.has(text.text())) return;
+      if (last_takes_.has(text.text()) || waived_.may_have(text.text())) return;
       if (names.size() == most_names) return;
       if (!noted.insert(canonical_kind(text.text())).second) return;
       if (!first.said()) first = text;
@@ -95,11 +96,12 @@ class OperatorCheck {
     failed.add_all(kernel[Key::failed]);
     failed.add_all(kernel[Key::refused]);
     failed.seal();
-    const bool said = for_each_first_dtype(kernel, [&](const Fact& text) {
+    bool said = for_each_first_dtype(kernel, [&](const Fact& text) {
       if (failed.has(text.text())) return;
       (of_last ? last_takes_ : others_take_).add(text.text());
-      if (!of_last) taken_.push_back(text);
+      if (!of_last && failed.whole()) taken_.push_back(text);
     });
+    said = said && failed.whole();
     if (of_last) {
       last_known_ = last_known_ && said;
       if (!last_list_.said()) last_list_ = kernel;

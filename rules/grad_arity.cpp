@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <optional>
 
 #include "opseal/registration.h"
 #include "opseal/rule.h"
+#include "opseal/schema_text.h"
 #include "opseal/text.h"
 #include "rules/operand_dtypes.h"
 #include "rules/operator_index.h"
@@ -58,6 +60,20 @@ std::uint32_t count_with_gradient(const Fact& op) {
   return with;
 }
 
+// How many gradients an operator with such a schema may hand back: torch asks a backward for one
+// for each argument, numbers and flags included, and derivative formulas count tensors alone.
+std::optional<CountRange> gradients_by_schema(const Fact& manifest, const Fact& op) {
+  if (!manifest[Key::system].is("torch")) return {};
+  const std::optional<OperatorSchema> schema = read_schema(op[Key::schema]);
+  if (!schema || schema->more_inputs) return {};
+  CountRange range;
+  range.max = static_cast<std::uint32_t>(schema->inputs.size());
+  for (const SchemaOperand& input : schema->inputs) {
+    if (input.is_tensor() && !input.optional && !input.mutated()) ++range.min;
+  }
+  return range;
+}
+
 class GradientCounts {
  public:
   GradientCounts(const Facts& facts, Sink& sink) : facts_(&facts), sink_(&sink) {}
@@ -67,9 +83,18 @@ class GradientCounts {
     const Fact differentiable = op[Key::differentiable];
     if (!gradient || (differentiable.is_truth() && !differentiable.truth())) return;
     const Stated<CountRange> inputs = operand_count(op[Key::inputs]);
-    if (!inputs || inputs->max == CountRange::unbounded) return;
+    if (inputs && inputs->max == CountRange::unbounded) return;
     if (gradient[Key::returns].is_count()) {
-      check_returns(manifest, op, gradient[Key::returns], *inputs);
+      std::optional<CountRange> expected = gradients_by_schema(manifest, op);
+      if (inputs && expected) {
+        expected->min = std::min(expected->min, inputs->min);
+        expected->max = std::max(expected->max, inputs->max);
+      } else if (inputs) {
+        expected = *inputs;
+      }
+      if (expected) check_returns(manifest, op, gradient[Key::returns], *expected);
+    } else if (!inputs) {
+      return;
     } else if (gradient[Key::operator_].is_text()) {
       check_outputs(manifest, op, gradient[Key::operator_], *inputs);
     }
@@ -131,7 +156,8 @@ class GradientCounts {
     Finding& finding =
         sink_->add(subject_of(manifest, op), counted + " for " + to_text(inputs, "input"),
                    evidence(where, "gradients counted here"));
-    finding.related.push_back(evidence(op[Key::inputs], "inputs counted here" + site_of(op)));
+    finding.related.push_back(evidence(op[Key::inputs].said() ? op[Key::inputs] : op[Key::schema],
+                                       "inputs counted here" + site_of(op)));
     return finding;
   }
 
@@ -164,7 +190,7 @@ extern constinit const Rule grad_arity{
         "false` at inputs that take none",
     .severity = Severity::error,
     .inspects = "operator with a gradient whose number of inputs and of gradients is said",
-    .needs = {Key::gradient, Key::inputs},
+    .needs = {Key::gradient},
     .check = check,
 };
 

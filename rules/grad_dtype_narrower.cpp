@@ -7,6 +7,7 @@
 #include "opseal/registration.h"
 #include "opseal/rule.h"
 #include "opseal/text.h"
+#include "rules/declared_dtypes.h"
 #include "rules/dtype_words.h"
 #include "rules/gradient_marks.h"
 #include "rules/operator_index.h"
@@ -18,10 +19,17 @@ namespace {
 constexpr std::size_t most_platforms = 64;
 constexpr std::size_t most_words = 256;
 
-// What a kernel takes: its list, or that of the type variable which stands for the tensors.
-Fact dtypes_of(const Fact& kernel) {
-  const Fact dtypes = kernel[Key::dtypes];
-  return dtypes.said() ? dtypes : kernel[Key::type_constraints].at("T");
+// The type variable of the first operand, which is what `dtypes` and the first word of a signature
+// speak of too. Where operands aren't listed, the only one, or the one that ONNX calls `T`.
+Fact first_variable(const Fact& op, const Fact& kernel) {
+  const Fact variables = kernel[Key::type_constraints];
+  for (const Fact operand : op[Key::inputs].items()) {
+    return variables.at(operand[Key::type].text());
+  }
+  if (variables.size() == 1) {
+    for (const EntryRange::Entry entry : variables.entries()) return entry.value;
+  }
+  return variables.at("T");
 }
 
 // All dtypes of some kernels.
@@ -32,18 +40,30 @@ struct Taken {
   Fact kernel;
   bool known = true;
 
-  void add(const Fact& from, const Fact& dtypes) {
-    if (!all_read(dtypes) || words.size() + dtypes.size() > most_words) {
+  void add_word(const Fact& word) {
+    if (words.size() == most_words || !word.is_text()) {
       known = false;
+    } else {
+      words.push_back(word);
+    }
+  }
+  void note_source(const Fact& source, const Fact& from) {
+    if (list.said()) return;
+    list = source;
+    kernel = from;
+  }
+  void add_list(const Fact& dtypes, const Fact& from) {
+    if (!all_read(dtypes)) known = false;
+    for (const Fact word : dtypes.items()) add_word(word);
+    note_source(dtypes, from);
+  }
+  void add_kernel(const Fact& op, const Fact& from) {
+    if (!from[Key::dtypes].said() && !from[Key::signatures].said()) {
+      add_list(first_variable(op, from), from);
       return;
     }
-    for (const Fact word : dtypes.items()) {
-      if (word.is_text()) words.push_back(word);
-    }
-    if (!list.said()) {
-      list = dtypes;
-      kernel = from;
-    }
+    known = for_each_first_dtype(from, [this](const Fact& word) { add_word(word); }) && known;
+    note_source(from[Key::dtypes].said() ? from[Key::dtypes] : from[Key::signatures], from);
   }
 };
 
@@ -57,7 +77,7 @@ class NarrowerCheck {
     Taken stated;
     std::vector<Fact> backward;
     if (gradient[Key::dtypes].said()) {
-      stated.add({}, gradient[Key::dtypes]);
+      stated.add_list(gradient[Key::dtypes], {});
     } else if (gradient[Key::operator_].is_text()) {
       if (!index_) index_.emplace(*facts_);
       backward = index_->find(manifest, op, gradient[Key::operator_].text());
@@ -87,7 +107,7 @@ class NarrowerCheck {
       if (!is_active_kernel(kernel)) continue;
       const Fact own = kernel[Key::platform];
       if (same ? names.same(platform, own) : names.reaches(platform, own)) {
-        taken.add(kernel, dtypes_of(kernel));
+        taken.add_kernel(op, kernel);
         // What it was asked for and refused was left out on purpose.
         for (const Fact word : kernel[Key::refused].items()) {
           if (!same && word.is_text() && taken.words.size() < most_words) {

@@ -50,11 +50,10 @@ void check(const Facts& facts, Sink& sink) {
       if (!dtypes.said) continue;
       sink.inspected();
       if (!rule.present() || !dtypes.none_floating || !dtypes.integer) continue;
-      Finding& finding =
-          sink.add(subject_of(manifest, op),
-                   "tangent rule for input " + std::to_string(place + 1) + ", which takes " +
-                       quote(dtypes.integer.text()) + " and no floating dtype",
-                   evidence(rule, "rule of the integer input" + site_of(op)));
+      Finding& finding = sink.add(subject_of(manifest, op),
+                                  "tangent rule for " + input_text(op, place) + ", which takes " +
+                                      quote(dtypes.integer.text()) + " and no floating dtype",
+                                  evidence(rule, "rule of the integer input" + site_of(op)));
       finding.related.push_back(evidence(dtypes.integer, "dtype of the input"));
     }
   });

@@ -54,9 +54,9 @@ void check_operator(const Fact& manifest, const Fact& op, Sink& sink) {
         marked ? "which is said to be differentiable"
                : "which takes " + quote(verdict.floating.text()) +
                      (verdict.always ? "" : " beside dtypes that carry no tangent");
-    Finding& finding = sink.add(subject_of(manifest, op),
-                                "no JVP rule for input " + std::to_string(here) + ", " + what,
-                                evidence(rule, "no rule here"));
+    Finding& finding =
+        sink.add(subject_of(manifest, op), "no JVP rule for " + input_text(op, here) + ", " + what,
+                 evidence(rule, "no rule here"));
     finding.related.push_back(
         evidence(verdict.floating, (marked ? "marked here" : "dtype said here") + site_of(op)));
     if (!verdict.always) finding.severity = Severity::note;

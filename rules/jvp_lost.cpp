@@ -1,5 +1,6 @@
 #include "opseal/rule.h"
 #include "opseal/text.h"
+#include "rules/operand_dtypes.h"
 #include "rules/two_dumps.h"
 
 namespace opseal {
@@ -46,7 +47,8 @@ static void check_slots(Sink& sink, const RegisteredPair& pair, const Fact& then
     // A rule behind the last input was never called.
     if (slot < inputs && old_rule.present() && (!there || new_rule.is_null())) {
       add(sink, pair,
-          "no JVP rule for input " + std::to_string(slot) + ", expected " + function_text(old_rule),
+          "no JVP rule for " + input_text(pair.after.item, slot) + ", expected " +
+              function_text(old_rule),
           there ? new_rule : now[Key::rules], old_rule);
     }
     if (there) ++rule;

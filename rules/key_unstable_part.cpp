@@ -59,9 +59,13 @@ class CacheCheck {
   void look_at_part(const Fact& part) {
     const Fact form = part[Key::form];
     const Fact value = part[Key::value];
-    if (!form.is_text() && !value.is_text()) return;
+    const Fact name = part[Key::name];
+    if (!form.is_text() && !value.is_text() && !name.is_text()) return;
     looked_ = true;
-    if (form.is("address") || form.is("identity")) {
+    if (is_object_id(name.text())) {
+      add("key holds " + quote(name.text()) + ", the address of an object",
+          evidence(name, "part of the key" + key_site(cache_)));
+    } else if (form.is("address") || form.is("identity")) {
       add("key holds the " + std::string(form.text()) + " of " + part_name(part),
           evidence(form, "said here" + key_site(cache_)));
     } else if (const std::string_view address = address_in(value.text()); !address.empty()) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -67,6 +68,7 @@ class MutationCheck {
 
   void look_at(const Fact& manifest, const Fact& op) {
     compare_with_schema(manifest, op);
+    compare_with_list(manifest, op);
     const std::string_view name = op[Key::name].text();
     const bool out = is_out_overload(overload_name(name));
     if (!out && !is_in_place_name(base_name(name))) return;
@@ -130,15 +132,11 @@ class MutationCheck {
       writes_any = writes_any || input[Key::mutated].truth();
     }
     if (!states) return;
-    // Nearly every schema: no mark on either side, which takes no parsing to see.
-    const std::string_view text = op[Key::schema].text();
-    if (!writes_any && text.find('!') == text.npos) {
-      if (text.find(" _0") == text.npos) sink_->inspected();
-      return;
-    }
     const std::optional<OperatorSchema> schema = read_schema(op[Key::schema]);
     if (!schema || !schema->says_mutation) return;
     sink_->inspected();
+    // Nearly every operator: no mark on either side.
+    if (!writes_any && op[Key::schema].text().find('!') == std::string_view::npos) return;
     // Both stand in the order of the arguments.
     auto argument = schema->inputs.begin();
     for (const Fact input : inputs.items()) {
@@ -158,6 +156,28 @@ class MutationCheck {
       finding.related.push_back(
           evidence(input[Key::mutated], writes ? "said to be written" : "said not to be written"));
       if (!writes) finding.severity = Severity::warning;
+      return;
+    }
+  }
+
+  // The names that were handed to the registry as those of written arguments.
+  void compare_with_list(const Fact& manifest, const Fact& op) {
+    const Fact written = op[Key::mutates_args];
+    if (!op[Key::schema].is_text() || written.size() == 0) return;
+    const std::optional<OperatorSchema> schema = read_schema(op[Key::schema]);
+    if (!schema || !schema->says_mutation) return;
+    sink_->inspected();
+    for (const Fact name : written.items()) {
+      const auto found =
+          std::find_if(schema->inputs.begin(), schema->inputs.end(),
+                       [&](const SchemaOperand& input) { return name.is(input.name); });
+      // A name that no argument has is `mutates-args-malformed`.
+      if (found == schema->inputs.end() || found->mutated()) continue;
+      Finding& finding = sink_->add(
+          subject_of(manifest, op),
+          "argument " + quote(name.text()) + " is written, and its schema has no mark for it",
+          evidence(op[Key::schema], "schema" + site_of(op)));
+      finding.related.push_back(evidence(name, "said to be written"));
       return;
     }
   }

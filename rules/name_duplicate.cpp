@@ -12,6 +12,7 @@
 #include "opseal/text.h"
 #include "rules/kernel_key.h"
 #include "rules/repeats.h"
+#include "rules/unread.h"
 
 namespace opseal {
 namespace {
@@ -212,6 +213,11 @@ Identity identity_of(const Fact& op) {
           since.is_count() ? since.count() : std::uint64_t{1} << 32, op[Key::identity].name()};
 }
 
+bool identity_read(const Fact& op) {
+  return !is_unread(op[Key::namespace_]) && !is_unread(op[Key::identity]) &&
+         !is_unread(op[Key::versions]) && !is_unread(op[Key::versions][Key::since]);
+}
+
 std::vector<std::uint64_t> kernel_keys(const Fact& op, PlatformNames& names) {
   std::vector<std::uint64_t> keys;
   for (const Fact kernel : op[Key::kernels].items()) {
@@ -221,7 +227,8 @@ std::vector<std::uint64_t> kernel_keys(const Fact& op, PlatformNames& names) {
   return keys;
 }
 
-bool both_differ(const Fact& a, const Fact& b, Key key) {
+bool may_differ(const Fact& a, const Fact& b, Key key) {
+  if (is_unread(a[key]) || is_unread(b[key])) return true;
   return a[key].said() && b[key].said() && hash_of(a[key]) != hash_of(b[key]);
 }
 
@@ -229,16 +236,17 @@ bool both_differ(const Fact& a, const Fact& b, Key key) {
 bool is_innocent(const Fact& manifest, const Fact& a, const Fact& b, PlatformNames& names) {
   if (same_site(a, b)) return true;
   for (const Key key : {Key::inputs, Key::outputs, Key::schema, Key::type_constraints}) {
-    if (both_differ(a, b, key)) return true;
+    if (may_differ(a, b, key)) return true;
   }
   // A package description names one operator in each list of a build; only one list is taken.
   if (manifest[Key::system].is("executorch") &&
-      both_differ(a[Key::location], b[Key::location], Key::file)) {
+      may_differ(a[Key::location], b[Key::location], Key::file)) {
     return true;
   }
   const std::vector<std::uint64_t> first = kernel_keys(a, names);
   const std::vector<std::uint64_t> second = kernel_keys(b, names);
-  if (first.empty() || second.empty()) return false;
+  const bool unread = is_partly_unread(a[Key::kernels]) || is_partly_unread(b[Key::kernels]);
+  if (!unread && (first.empty() || second.empty())) return false;
   return std::none_of(first.begin(), first.end(), [&](std::uint64_t key) {
     return std::binary_search(second.begin(), second.end(), key);
   });
@@ -248,7 +256,7 @@ void check_operators(const Fact& manifest, Sink& sink) {
   std::vector<Fact> operators;
   std::vector<std::uint64_t> hashes;
   for (const Fact op : manifest[Key::operators].items()) {
-    if (!op[Key::name].is_text()) continue;
+    if (!op[Key::name].is_text() || !identity_read(op)) continue;
     const auto [space, name, since, identity] = identity_of(op);
     operators.push_back(op);
     hashes.push_back(pair_hash(pair_hash(space, name), pair_hash(since, identity)));

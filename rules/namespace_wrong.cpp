@@ -48,8 +48,8 @@ void compare(const Fact& manifest, std::vector<Space>& spaces, Sink& sink) {
   std::sort(spaces.begin(), spaces.end(), [](const Space& a, const Space& b) {
     return a.core.size() != b.core.size() ? a.core.size() < b.core.size() : a.core < b.core;
   });
+  if (spaces.size() < 2 || spaces.size() > most_namespaces) return;
   sink.inspected(spaces.size());
-  if (spaces.size() > most_namespaces) return;
   for (std::size_t i = 0; i < spaces.size(); ++i) {
     for (std::size_t j = i + 1; j < spaces.size(); ++j) {
       if (spaces[j].core.size() > spaces[i].core.size() + 1) break;
@@ -117,7 +117,9 @@ extern constinit const Rule namespace_wrong{
         R"({"name": "c", "namespace": "attention"}]})",
     .fix = "register it in the namespace of its neighbours",
     .severity = Severity::error,
-    .inspects = "namespace of at least 5 letters, or operator whose name and namespace are said",
+    .inspects =
+        "namespace of at least 5 letters beside another, or operator whose name and namespace are "
+        "said",
     .needs = {Key::operators, Key::namespace_},
     .check = check,
 };

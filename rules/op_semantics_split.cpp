@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -10,6 +10,8 @@
 #include "opseal/rule.h"
 #include "opseal/text.h"
 #include "rules/kernel_key.h"
+#include "rules/same_operator.h"
+#include "rules/unread.h"
 
 namespace opseal {
 namespace {
@@ -20,6 +22,8 @@ struct Row {
   // Platform and backend.
   std::uint64_t decision = 0;
   Name tag = Names::missing;
+  // Index of the operator's row.
+  std::size_t row = 0;
   Fact kernel;
 };
 
@@ -43,20 +47,41 @@ struct Point {
   std::size_t size() const { return end - first; }
 };
 
+bool is_tagged(const Fact& op) {
+  for (const Fact kernel : op[Key::kernels].items()) {
+    if (kernel[Key::semantics].is_text()) return true;
+  }
+  return false;
+}
+
+// What the registry decides by couldn't be read: the kernel may stand at any decision point.
+bool is_anywhere(const Fact& kernel) {
+  return !kernel.said() || is_unread(kernel[Key::platform]) || is_unread(kernel[Key::backend]) ||
+         is_unread(kernel[Key::params]) || is_unread(kernel[Key::versions]);
+}
+
 class Operator {
  public:
-  Operator(const Fact& op, PlatformNames& names) {
+  void add(const Fact& op, std::size_t place, PlatformNames& names) {
     for (const Fact kernel : op[Key::kernels].items()) {
-      if (!kernel[Key::semantics].is_text() || !is_active_kernel(kernel)) continue;
-      if (kernel[Key::stub].truth()) continue;
+      if (is_anywhere(kernel)) known_ = false;
+      const Fact semantics = kernel[Key::semantics];
+      if (!semantics.is_text() && !is_unread(semantics)) continue;
+      if (!is_active_kernel(kernel) || kernel[Key::stub].truth()) continue;
       Row row;
+      row.row = place;
       row.asked = hash_of(kernel[Key::params]) * 31 + hash_of(kernel[Key::versions]);
       row.decision = hash_text(names.of(kernel[Key::platform]).name) +
                      std::uint64_t{kernel[Key::backend].name()} * 0x9e3779b97f4a7c15;
-      row.tag = kernel[Key::semantics].name();
+      row.tag = semantics.name();
       row.kernel = kernel;
       rows_.push_back(row);
     }
+  }
+
+  // To be called once, after all rows were added.
+  void seal() {
+    if (!known_) rows_.clear();
     std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
       if (a.asked != b.asked) return a.asked < b.asked;
       return a.decision < b.decision;
@@ -84,15 +109,17 @@ class Operator {
 
   // Kernels of two points with different tags, where the points have no tag in common and one call
   // can reach both. One that serves several tags side by side chooses among them by itself.
-  bool split(const Point& a, const Point& b, Fact& first, Fact& second) const {
+  bool split(const Point& a, const Point& b, Row& first, Row& second) const {
     if (a.size() > 8 || b.size() > 8) return false;
     bool found = false;
     for (std::size_t i = a.first; i < a.end; ++i) {
       for (std::size_t j = b.first; j < b.end; ++j) {
         if (rows_[i].tag == rows_[j].tag) return false;
+        // A tag that couldn't be read may be the one they have in common.
+        if (rows_[i].tag == Names::missing || rows_[j].tag == Names::missing) return false;
         if (found || never_meet(rows_[i].kernel, rows_[j].kernel)) continue;
-        first = rows_[i].kernel;
-        second = rows_[j].kernel;
+        first = rows_[i];
+        second = rows_[j];
         found = true;
       }
     }
@@ -101,38 +128,61 @@ class Operator {
 
  private:
   std::vector<Row> rows_;
+  bool known_ = true;
 };
 
-void check(const Facts& facts, Sink& sink) {
-  std::optional<PlatformNames> names;
-  std::uint32_t entered = 0;
-  for_each_operator(facts, [&](const Fact& manifest, const Fact& op) {
-    if (!op[Key::kernels].is_list()) return;
-    if (!names || entered != manifest.index()) names.emplace(manifest);
-    entered = manifest.index();
-    const Operator kernels(op, *names);
+class SplitCheck {
+ public:
+  explicit SplitCheck(Sink& sink) : sink_(sink) {}
+
+  void judge(OperatorRowIterator first, OperatorRowIterator end) {
+    Operator kernels;
+    std::size_t place = 0;
+    for (auto row = first; row != end; ++row)
+      kernels.add(row->op, place++, names_of(row->manifest));
+    kernels.seal();
     kernels.for_each_asked([&](const std::vector<Point>& points) {
-      sink.inspected();
+      sink_.inspected();
       // The point with the fewest tags says most precisely what the operator means.
       const auto least =
           std::min_element(points.begin(), points.end(),
                            [](const Point& a, const Point& b) { return a.size() < b.size(); });
       for (const Point& point : points) {
-        Fact first;
-        Fact second;
-        if (&point == &*least || !kernels.split(*least, point, first, second)) continue;
-        if (second.index() < first.index()) std::swap(first, second);
-        Finding& finding =
-            sink.add(subject_of(manifest, op),
-                     "kernel for " + decision_text(second) + " has the semantics " +
-                         quote(second[Key::semantics].text()) + ", the one for " +
-                         decision_text(first) + " has " + quote(first[Key::semantics].text()),
-                     evidence(second[Key::semantics], "one meaning" + site_of(second)));
-        finding.related.push_back(evidence(
-            first[Key::semantics], "another meaning of the same operator" + site_of(first)));
+        Row one;
+        Row other;
+        if (&point == &*least || !kernels.split(*least, point, one, other)) continue;
+        if (other.kernel.index() < one.kernel.index()) std::swap(one, other);
+        const OperatorRow& row = *(first + static_cast<std::ptrdiff_t>(other.row));
+        report(row, one.kernel, other.kernel);
         break;
       }
     });
+  }
+
+ private:
+  PlatformNames& names_of(const Fact& manifest) {
+    return names_.try_emplace(manifest.index(), manifest).first->second;
+  }
+
+  void report(const OperatorRow& row, const Fact& first, const Fact& second) {
+    Finding& finding =
+        sink_.add(subject_of(row.manifest, row.op),
+                  "kernel for " + decision_text(second) + " has the semantics " +
+                      quote(second[Key::semantics].text()) + ", the one for " +
+                      decision_text(first) + " has " + quote(first[Key::semantics].text()),
+                  evidence(second[Key::semantics], "one meaning" + site_of(second)));
+    finding.related.push_back(
+        evidence(first[Key::semantics], "another meaning of the same operator" + site_of(first)));
+  }
+
+  Sink& sink_;
+  std::unordered_map<std::uint32_t, PlatformNames> names_;
+};
+
+void check(const Facts& facts, Sink& sink) {
+  SplitCheck split(sink);
+  for_each_same_operator(facts, is_tagged, [&](OperatorRowIterator first, OperatorRowIterator end) {
+    split.judge(first, end);
   });
 }
 

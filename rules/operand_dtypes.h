@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "opseal/dtypes.h"
 #include "opseal/registration.h"
+#include "opseal/text.h"
 
 namespace opseal {
 
@@ -71,6 +73,14 @@ inline Fact item_at(const Fact& list, std::uint64_t index) {
     if (index-- == 0) return item;
   }
   return {};
+}
+
+// "input 1 (`y`)", counted from 0, with the name where the operator says one.
+inline std::string input_text(const Fact& op, std::uint32_t index) {
+  std::string text = "input " + std::to_string(index);
+  const Fact name = item_at(op[Key::inputs], index)[Key::name];
+  if (name.is_text()) text += " (" + quote(name.text()) + ")";
+  return text;
 }
 
 // `dtypes` of the operand, else what its `type` stands for (a type variable or a dtype).

@@ -110,11 +110,15 @@ class Search {
     }
   }
 
+  static std::string expected_text(const Fact& kernel) {
+    return kernel[Key::backend].is_text() ? decision_text(kernel) : "one as in the first dump";
+  }
+
   void add(const Loss& loss, std::string_view platform) {
     const Registered& now = loss.pair.after;
     Finding& finding = sink_.add(
         subject_of(now.manifest, now.item),
-        "no kernel serves " + quote(platform) + ", expected " + decision_text(loss.kernel),
+        "no kernel serves " + quote(platform) + ", expected " + expected_text(loss.kernel),
         evidence(now.item[Key::kernels], "all kernels of the second dump" + site_of(now.item)));
     finding.related.push_back(
         evidence(loss.kernel, "the kernel of the first dump" + site_of(loss.kernel)));

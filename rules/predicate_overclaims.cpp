@@ -64,7 +64,9 @@ void check_claims(const Fact& manifest, const Fact& dispatch, DispatchKernels& r
   std::vector<std::string> names;
   Fact first;
   for (const Fact kind : predicate[Key::kinds].items()) {
-    if (!kind.is_text() || taken->kinds.has(kind.text()) || waived.has(kind.text())) continue;
+    if (!kind.is_text() || taken->kinds.has(kind.text()) || waived.may_have(kind.text())) {
+      continue;
+    }
     if (names.empty()) first = kind;
     names.emplace_back(kind.text());
   }

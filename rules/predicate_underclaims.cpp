@@ -23,7 +23,7 @@ class NotAccepted {
     accepted_.seal();
   }
   bool has(std::string_view kind) const {
-    return !accepted_.has(kind) && (!has_refusals_ || refused_.has(kind));
+    return !accepted_.may_have(kind) && (!has_refusals_ || refused_.has(kind));
   }
 
  private:
@@ -52,7 +52,7 @@ void check_record(const Fact& dispatch, DispatchKernels& registry, Sink& sink) {
       for_each_taken(kernel, [&](const Fact& text) {
         inspected = true;
         if (names.size() == most_names || !closed.has(text.text())) return;
-        if (disowned.has(text.text())) return;
+        if (disowned.may_have(text.text())) return;
         if (std::find(names.begin(), names.end(), text.text()) != names.end()) return;
         if (names.empty()) first = text;
         names.emplace_back(text.text());

@@ -89,7 +89,7 @@ std::string difference(const OperatorSchema& a, const OperatorSchema& b) {
     const SchemaOperand& one = a.inputs[i];
     const SchemaOperand& other = b.inputs[i];
     const std::string which =
-        other.name.empty() ? "argument " + std::to_string(i + 1) : "argument " + quote(other.name);
+        other.name.empty() ? "argument " + std::to_string(i) : "argument " + quote(other.name);
     if (one.name != other.name && a.says_mutation && b.says_mutation) {
       return which + " is called " + quote(one.name) + " elsewhere";
     }
@@ -107,7 +107,7 @@ std::string difference(const OperatorSchema& a, const OperatorSchema& b) {
   }
   for (std::size_t i = 0; i < a.outputs.size(); ++i) {
     if (!same_type(a.outputs[i], b.outputs[i])) {
-      return "result " + std::to_string(i + 1) + " has another type elsewhere";
+      return "result " + std::to_string(i) + " has another type elsewhere";
     }
   }
   return {};
@@ -116,11 +116,11 @@ std::string difference(const OperatorSchema& a, const OperatorSchema& b) {
 void compare(const Entry& one, const Entry& other, Sink& sink) {
   const Fact text = one.op[Key::schema];
   const Fact second = other.op[Key::schema];
-  sink.inspected();
-  if (text.name() == second.name()) return;
   const std::optional<OperatorSchema> a = read_schema(text);
   const std::optional<OperatorSchema> b = read_schema(second);
   if (!a || !b) return;
+  sink.inspected();
+  if (text.name() == second.name()) return;
   const std::string what = difference(*a, *b);
   if (what.empty()) return;
   Finding& finding = sink.add(subject_of(other.manifest, other.op), "two schemas: " + what,

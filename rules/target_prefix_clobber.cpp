@@ -57,13 +57,9 @@ void compare(const Fact& a, const Fact& b, Sink& sink) {
   if (are_variants(a, b)) return;
   const bool functions_said = all_read(a[Key::functions]) && all_read(b[Key::functions]);
   const Fact shared = shared_function(a, b);
-  if (functions_said && !shared.said()) {
-    sink.inspected();
-    return;
-  }
+  if (functions_said && !shared.said()) return;
   // Without functions, only two contents that are known to differ speak.
   if (!functions_said && !both_differ(a, b, Key::digest) && !both_differ(a, b, Key::recipe)) return;
-  sink.inspected();
   const std::string_view prefix = b[Key::symbols_prefix].text();
   std::string message = "prefix " + quote(prefix) + " is shared with " + quote(a[Key::path].text());
   if (shared.said()) message += "; both register " + quote(shared.text());

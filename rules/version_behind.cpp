@@ -53,11 +53,13 @@ void check_platform(const VersionGroup& group, RangeIterator first, RangeIterato
   if (newest == nullptr) return;
   const bool by_number = !group.match.only_schema_versions && last.until < newest->version;
   const std::uint32_t end_version = by_number || served == nullptr ? last.until : served->version;
+  // Where the kernel itself states an end, readers look for that number.
+  const bool stated = versions_of(last)[Key::until].is_count() && last.until < newest->version;
   Finding& finding = sink.add(
       subject_of(group.manifest, newest->op),
       quote(last.kernel[Key::platform].text()) + " serves no version after " +
-          std::to_string(end_version) + ", the newest is " + std::to_string(newest->version) +
-          (body_serves ? ", which runs as a function body" : ""),
+          std::to_string(stated ? last.until : end_version) + ", the newest is " +
+          std::to_string(newest->version) + (body_serves ? ", which runs as a function body" : ""),
       evidence(versions_of(last), "the last versions served" + site_of(last.kernel)));
   if (body_serves) {
     finding.severity = Severity::note;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -6,6 +7,7 @@
 #include "opseal/rule.h"
 #include "opseal/text.h"
 #include "rules/kernel_key.h"
+#include "rules/unread.h"
 #include "rules/version_match.h"
 
 namespace opseal {
@@ -26,6 +28,14 @@ bool share_a_word(const Fact& a, const Fact& b) {
   return false;
 }
 
+// What couldn't be read may tell two kernels apart.
+bool selection_unread(const Fact& kernel) {
+  for (const Fact member : kernel.items()) {
+    if (is_unread(member)) return true;
+  }
+  return is_partly_unread(kernel[Key::type_constraints]);
+}
+
 // Some call suits both kernels: each type variable that both restrict has a dtype in common.
 bool types_meet(const Fact& a, const Fact& b) {
   const Fact variables = a[Key::type_constraints];
@@ -43,6 +53,7 @@ bool types_meet(const Fact& a, const Fact& b) {
 
 // Nothing else that a registry selects by tells the two apart.
 bool compete(const Fact& a, const Fact& b) {
+  if (selection_unread(a) || selection_unread(b)) return false;
   for (const Key key : {Key::backend, Key::params, Key::priority, Key::semantics, Key::source,
                         Key::capabilities, Key::layout}) {
     if (hash_of(a[key]) != hash_of(b[key])) return false;
@@ -65,7 +76,9 @@ std::optional<std::uint32_t> shared_version(const VersionGroup& group, const Ser
 }
 
 void check_platform(const VersionGroup& group, RangeIterator first, RangeIterator end, Sink& sink) {
-  if (end - first < 2) return;
+  if (std::count_if(first, end, [](const ServedRange& range) { return !range.assumed; }) < 2) {
+    return;
+  }
   sink.inspected();
   std::vector<RangeIterator> open;
   for (auto range = first; range != end; ++range) {
