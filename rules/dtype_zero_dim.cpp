@@ -43,8 +43,8 @@ void check(const Facts& facts, Sink& sink) {
       if (!any_rank) continue;
       for (const Fact kernel : op[Key::kernels].items()) {
         if (!is_active_kernel(kernel) || kernel[Key::stub].truth()) continue;
-        const BackendLimit* limit = limit_of(manifest, kernel, names);
-        if (limit == nullptr || !limit->refuses_zero_dim) continue;
+        const std::optional<BackendLimit> limit = limit_of(manifest, kernel, names);
+        if (!limit || !limit->refuses_zero_dim) continue;
         sink.inspected();
         if (!place.said()) continue;
         Finding& finding = sink.add(subject_of(manifest, op),
