@@ -67,8 +67,9 @@ extern constinit const Rule dtype_zero_dim{
         "A scalar is an array without axes. This backend wraps buffers as arrays of one axis or "
         "more and refuses it, so that the call fails there and works on every other backend.",
     .example =
-        R"({"name": "scale", "inputs": [{"name": "x", "rank": 1}, {"name": "alpha", "rank": 0}],)"
-        R"( "kernels": [{"platform": "gpu", "backend": "warp"}]})",
+        R"({"opseal_manifest": 1, "system": "jax", "operators": [{"name": "scale", "inputs": )"
+        R"([{"name": "x", "rank": 1}, {"name": "alpha", "rank": 0}], "kernels": )"
+        R"([{"platform": "gpu", "backend": "warp"}]}]})",
     .fix = "pass the scalar as an attribute or as an array of one element",
     .severity = Severity::warning,
     .inspects = "kernel of an operator with stated ranks, on a backend without 0-d arrays",
