@@ -83,6 +83,8 @@ void check_kernels(const Fact& manifest, const Fact& op, Sink& sink) {
     if (!in_place.is_truth() || !is_active_kernel(kernel)) continue;
     if (!looked) aliasing = aliasing_of(op);
     looked = true;
+    // To most engines `in_place` means that the kernel may be handed one buffer for both.
+    if (!manifest[Key::system].is("fuel")) aliasing.none = false;
     if (!aliasing.written_output && !aliasing.none) return;
     sink.inspected();
     if (in_place.truth() != aliasing.none) continue;

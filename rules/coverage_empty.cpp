@@ -4,6 +4,7 @@
 
 #include "opseal/rule.h"
 #include "rules/dispatch_kinds.h"
+#include "rules/one_slip.h"
 
 namespace opseal {
 namespace {
@@ -12,6 +13,9 @@ namespace {
 // times.
 constexpr std::size_t most_suggestions = 100;
 constexpr std::size_t most_candidates = 10000;
+
+// Shorter names are near to everything.
+constexpr std::size_t shortest = 5;
 
 // Names of the operators of one manifest.
 class OperatorNames {
@@ -32,10 +36,17 @@ class OperatorNames {
   // The operator that was meant, or empty: a record may also be for a fused form that is no
   // operator of its own.
   std::string_view meant(std::string_view name) const {
-    if (!complete_ || candidates_.size() > most_candidates || name.size() < 4) return {};
-    const std::string_view nearest = nearest_name(name, candidates_);
-    // One slip of the keyboard; `matvec` beside `matmul` is another operator.
-    return edit_distance(lower(nearest), lower(name)) <= 1 ? nearest : std::string_view();
+    if (!complete_ || candidates_.size() > most_candidates || name.size() < shortest) return {};
+    const std::string written = lower(name);
+    for (const std::string_view candidate : candidates_) {
+      // No slip: `matvec` beside `matmul`, `set_rows` beside `get_rows`, which a slip in the first
+      // letter would seldom make.
+      if (candidate.size() < shortest || candidate.size() > written.size() + 1) continue;
+      const std::string other = lower(candidate);
+      if (other.front() != written.front()) continue;
+      if (other == written || one_slip_apart(other, written)) return candidate;
+    }
+    return {};
   }
 
  private:
@@ -116,6 +127,8 @@ void check(const Facts& facts, Sink& sink) {
                        ", which no operator is called; did you mean " + quote(meant) + "?",
                    evidence(op, "named here"));
       finding.related.push_back(evidence(manifest[Key::operators], "operators listed here"));
+      // By the spelling alone: the record may be for a fused form that is no operator.
+      finding.severity = Severity::warning;
     }
   }
 }

@@ -47,8 +47,8 @@ void check(const Facts& facts, Sink& sink) {
     for (const Fact op : manifest[Key::operators].items()) {
       for (const Fact kernel : op[Key::kernels].items()) {
         if (!is_active_kernel(kernel) || kernel[Key::stub].truth()) continue;
-        const BackendLimit* limit = limit_of(manifest, kernel, names);
-        if (limit != nullptr) judge(manifest, op, kernel, *limit, words, sink);
+        const std::optional<BackendLimit> limit = limit_of(manifest, kernel, names);
+        if (limit) judge(manifest, op, kernel, *limit, words, sink);
       }
     }
   }
@@ -63,8 +63,7 @@ extern constinit const Rule dtype_backend_unsupported{
         "The claim was copied from another backend's list. On this one no kernel for the dtype can "
         "even be written: the first call fails while the kernel is compiled or the buffer is "
         "wrapped, with a message about types that names neither the operator nor its registration.",
-    .example =
-        R"({"name": "mv", "kernels": [{"platform": "gpu", "backend": "warp", "dtypes": ["f32", "bf16"]}]})",
+    .example = R"({"name": "mv", "kernels": [{"platform": "metal", "dtypes": ["f32", "f64"]}]})",
     .fix = "drop the dtype from the claim, or convert to one that the backend has",
     .severity = Severity::error,
     .inspects = "kernel with stated dtypes on a backend whose types are known",

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "opseal/text.h"
+#include "rules/host_dtypes.h"
 #include "rules/unread.h"
 
 namespace opseal {
@@ -23,11 +24,6 @@ constexpr std::string_view without_f64[] = {
     "metal",  "mps",    "webgpu", "wgpu",     "webgl", "vulkan",  "opencl",  "tpu",
     "pallas", "coreml", "ane",    "nnapi",    "qnn",   "hexagon", "htp",     "npu",
     "ascend", "cann",   "dml",    "tensorrt", "vitis", "ethos",   "xnnpack", "openvino"};
-
-bool is_host(std::string_view platform) {
-  const std::string name = lower(platform);
-  return name == "host" || name == "cpuexecutionprovider" || name.starts_with("cpu");
-}
 
 // One claim of one kernel: a dtype in one of the forms in which kernels say dtypes.
 struct Claim {
@@ -291,9 +287,7 @@ class DtypeGrid::Comparison {
     if (promise == Promise::not_made) return;
     if (cannot_have(platform, dtype) || is_refused(op, side.platform, claim.text)) return;
     // Host kernels in the narrow formats of accelerators are nobody's plan.
-    const bool narrow =
-        dtype != nullptr &&
-        (is_storage_format(*dtype) || (dtype->kind == DtypeKind::floating && dtype->bits < 32));
+    const bool narrow = dtype != nullptr && (is_storage_format(*dtype) || is_narrow_float(*dtype));
     if (narrow && is_host(platform) && promise != Promise::made) return;
     auto gap = std::find_if(gaps_.begin(), gaps_.end(),
                             [&](const Gap& known) { return known.platform == side.platform; });
@@ -312,10 +306,10 @@ class DtypeGrid::Comparison {
   // kind that any platform takes here.
   Isolation isolation_of(const Dtype* dtype, Name platform, Range slot) {
     if (dtype == nullptr || dtype->bits == 0 || !dtype->first.empty()) return Isolation::none;
-    const bool integer =
-        dtype->kind == DtypeKind::signed_integer || dtype->kind == DtypeKind::unsigned_integer;
-    // Half-width floats are left out by whole devices.
-    if (!integer && dtype->name != "f32") return Isolation::none;
+    // Half-width floats, short and unsigned integers are left out by whole devices.
+    if (dtype->name != "i32" && dtype->name != "i64" && dtype->name != "f32") {
+      return Isolation::none;
+    }
     std::uint16_t narrower = 0;
     std::uint16_t wider = 0;
     bool takes_narrower = false;

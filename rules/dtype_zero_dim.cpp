@@ -45,8 +45,8 @@ void check(const Facts& facts, Sink& sink) {
       if (!any_rank) continue;
       for (const Fact kernel : op[Key::kernels].items()) {
         if (!is_active_kernel(kernel) || kernel[Key::stub].truth()) continue;
-        const BackendLimit* limit = limit_of(manifest, kernel, names);
-        if (limit == nullptr || !limit->refuses_zero_dim) continue;
+        const std::optional<BackendLimit> limit = limit_of(manifest, kernel, names);
+        if (!limit || !limit->refuses_zero_dim) continue;
         sink.inspected();
         if (!place.said()) continue;
         Finding& finding = sink.add(subject_of(manifest, op),
@@ -69,8 +69,9 @@ extern constinit const Rule dtype_zero_dim{
         "A scalar is an array without axes. This backend wraps buffers as arrays of one axis or "
         "more and refuses it, so that the call fails there and works on every other backend.",
     .example =
-        R"({"name": "scale", "inputs": [{"name": "x", "rank": 1}, {"name": "alpha", "rank": 0}],)"
-        R"( "kernels": [{"platform": "gpu", "backend": "warp"}]})",
+        R"({"opseal_manifest": 1, "system": "jax", "operators": [{"name": "scale", "inputs": )"
+        R"([{"name": "x", "rank": 1}, {"name": "alpha", "rank": 0}], "kernels": )"
+        R"([{"platform": "gpu", "backend": "warp"}]}]})",
     .fix = "pass the scalar as an attribute or as an array of one element",
     .severity = Severity::warning,
     .inspects = "kernel of an operator with stated ranks, on a backend without 0-d arrays",

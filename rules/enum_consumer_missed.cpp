@@ -17,6 +17,17 @@ bool is_nearly_whole(std::size_t missing, std::size_t kinds) {
   return missing <= std::max<std::size_t>(1, kinds / 10);
 }
 
+// With fewer peers, that all of them list a kind may be an accident.
+constexpr std::size_t certain_peers = 5;
+
+// A table that takes values apart (`dequantize`) has no entry for what is stored as it is.
+bool lists_only_storage_kinds(const Fact& entries) {
+  for (const Fact entry : entries.items()) {
+    if (!is_storage_kind(entry[Key::kind].text())) return false;
+  }
+  return true;
+}
+
 // Tables that consume one enumeration of one manifest.
 struct Group {
   struct Listed {
@@ -66,6 +77,9 @@ void judge(const Group& group, Sink& sink) {
     std::erase_if(missing, [&](const Fact& kind) {
       return !group.listed.contains(canonical_kind(kind.text()));
     });
+    if (lists_only_storage_kinds(table[Key::entries])) {
+      std::erase_if(missing, [](const Fact& kind) { return !is_storage_kind(kind.text()); });
+    }
     if (missing.empty() || !is_nearly_whole(missing.size(), kinds)) continue;
     KindSet waived;
     waived.add_members(record[Key::exceptions]);
@@ -89,6 +103,7 @@ void judge(const Group& group, Sink& sink) {
                  evidence(table[Key::entries], "entries listed here" + part_site(table)));
     finding.related.push_back(evidence(first, "kind of the enumeration"));
     finding.related.push_back(evidence(listed.first, "listed by a peer here"));
+    if (peers < certain_peers) finding.severity = Severity::warning;
   }
 }
 

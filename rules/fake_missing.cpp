@@ -1,8 +1,13 @@
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <unordered_map>
 
 #include "opseal/registration.h"
 #include "opseal/rule.h"
+#include "opseal/schema_text.h"
 #include "opseal/text.h"
 #include "rules/kernel_roles.h"
 #include "rules/odd_one_out.h"
@@ -15,6 +20,19 @@ namespace {
 bool works_without(const Fact& manifest) {
   const std::string_view system = manifest[Key::system].text();
   return !(system.empty() || system == "engine" || system == "torch");
+}
+
+// The schema says that nothing of a shape comes back.
+bool returns_no_tensor(const Fact& op) {
+  const std::optional<OperatorSchema> schema = read_schema(op[Key::schema]);
+  if (!schema || schema->more_outputs) return false;
+  // Type variables and generic types may hold one.
+  constexpr std::array<std::string_view, 10> plain{"int",    "float",   "bool",       "str",
+                                                   "SymInt", "Scalar",  "ScalarType", "Device",
+                                                   "Layout", "NoneType"};
+  return std::all_of(schema->outputs.begin(), schema->outputs.end(), [&](const auto& output) {
+    return std::find(plain.begin(), plain.end(), output.type) != plain.end();
+  });
 }
 
 // How many of a namespace's operators with device kernels have a shape function. Where many have
@@ -84,7 +102,7 @@ void check(const Facts& facts, Sink& sink) {
         const Fact abstract = op[Key::abstract];
         if (!abstract.said()) return;
         const KernelRoles roles = kernel_roles(op, names);
-        if (!roles.known || !roles.has_kernel()) return;
+        if (!roles.known || !roles.has_kernel() || returns_no_tensor(op)) return;
         Convention& convention = roles.every ? for_every_device : by_device;
         convention.count(manifest, op, abstract.present() || roles.meta);
       });

@@ -78,7 +78,8 @@ class NarrowerCheck {
     std::vector<Fact> backward;
     if (gradient[Key::dtypes].said()) {
       stated.add_list(gradient[Key::dtypes], {});
-    } else if (gradient[Key::operator_].is_text()) {
+    } else if (gradient[Key::operator_].is_text() && !gradient[Key::function].present()) {
+      // A function in between may convert before it calls the operator.
       if (!index_) index_.emplace(*facts_);
       backward = index_->find(manifest, op, gradient[Key::operator_].text());
     }

@@ -85,14 +85,18 @@ bool lost_suffix(std::string_view held, std::string_view whole) {
          (whole.ends_with('a') || whole.ends_with('f')) && !whole.starts_with("gfx");
 }
 
-// Two architectures for which the key holds the same.
+// Two architectures for which the key holds the same. What holds a whole architecture itself is no
+// mix-up: a binary for 8.0 runs on 8.6, and one for `100f` on 10.3.
 bool check_equal(const Fact& cache, const Fact& values, Sink& sink) {
   std::unordered_map<Name, Fact> holder;
   for (const auto [name, held] : values.entries()) {
     const std::string whole = short_architecture(name.text());
     if (!is_whole(whole) || !held.is_text()) continue;
     const auto [other, fresh] = holder.emplace(held.name(), name);
-    if (fresh || short_architecture(other->second.text()) == whole) continue;
+    const std::string first = short_architecture(other->second.text());
+    if (fresh || first == whole) continue;
+    const std::string part = short_architecture(held.text());
+    if (is_whole(part) && !lost_from(part, whole) && !lost_from(part, first)) continue;
     Finding& finding = sink.add(cache_subject(cache),
                                 "key holds " + quote(held.text()) + " for " +
                                     quote(other->second.text()) + " and for " + quote(name.text()),
@@ -103,15 +107,15 @@ bool check_equal(const Fact& cache, const Fact& values, Sink& sink) {
   return false;
 }
 
-// Several architectures and what the key holds for each.
-void check_values(const Fact& cache, const Fact& values, Sink& sink) {
+// Several architectures and what the key holds for each. True when it was told.
+bool check_values(const Fact& cache, const Fact& values, Sink& sink) {
   bool looked = false;
   for (const auto [name, held] : values.entries()) {
     looked = looked || (held.is_text() && is_whole(short_architecture(name.text())));
   }
-  if (!looked) return;
+  if (!looked) return false;
   sink.inspected();
-  if (check_equal(cache, values, sink)) return;
+  if (check_equal(cache, values, sink)) return true;
   for (const auto [name, held] : values.entries()) {
     const std::string whole = short_architecture(name.text());
     const std::string part = short_architecture(held.text());
@@ -121,8 +125,9 @@ void check_values(const Fact& cache, const Fact& values, Sink& sink) {
                                 evidence(held, "held for the architecture" + key_site(cache)));
     finding.related.push_back(evidence(name, "architecture that is built for"));
     if (lost_suffix(part, whole)) finding.severity = Severity::warning;
-    return;
+    return true;
   }
+  return false;
 }
 
 void check(const Facts& facts, Sink& sink) {
@@ -132,7 +137,7 @@ void check(const Facts& facts, Sink& sink) {
     for (const Fact part : cache[Key::key_parts].items()) {
       if (!part[Key::input].is("architecture")) continue;
       if (part[Key::values].is_map()) {
-        check_values(cache, part[Key::values], sink);
+        if (check_values(cache, part[Key::values], sink)) return;
         continue;
       }
       const Fact value = part[Key::value];
@@ -148,6 +153,7 @@ void check(const Facts& facts, Sink& sink) {
           "key holds " + quote(value.text()) + " for the architecture " + quote(whole.text()),
           evidence(value, "what stands in the key" + key_site(cache)));
       finding.related.push_back(evidence(whole, "architecture that is built for"));
+      return;
     }
   });
 }

@@ -33,6 +33,13 @@ std::string_view without_underscores(std::string_view name) {
   return name;
 }
 
+// Two packages may well be called alike.
+bool may_share_package(const Space& a, const Space& b) {
+  const Fact own = a.first[Key::package];
+  const Fact other = b.first[Key::package];
+  return !own.is_text() || !other.is_text() || own.name() == other.name();
+}
+
 void report(const Fact& manifest, const Space& slip, const Space& meant, Sink& sink) {
   Finding& finding = sink.add(
       subject_of(manifest, slip.first),
@@ -56,6 +63,7 @@ void compare(const Fact& manifest, std::vector<Space>& spaces, Sink& sink) {
       // A slip seldom hits the first letter, and families of names often differ there.
       if (spaces[i].core[0] != spaces[j].core[0]) continue;
       if (!one_slip_apart(spaces[i].core, spaces[j].core)) continue;
+      if (!may_share_package(spaces[i], spaces[j])) continue;
       const bool less = spaces[i].operators < spaces[j].operators;
       const Space& slip = less ? spaces[i] : spaces[j];
       const Space& meant = less ? spaces[j] : spaces[i];
@@ -84,12 +92,15 @@ void check(const Facts& facts, Sink& sink) {
   std::unordered_map<Name, std::size_t> places;
   for (const Document& document : facts.documents) {
     const Fact manifest = facts.root(document);
+    // Elsewhere `::` may be a part of the name like any other.
+    const bool prefixed =
+        manifest[Key::system].is("torch") || manifest[Key::system].is("executorch");
     spaces.clear();
     places.clear();
     for (const Fact op : manifest[Key::operators].items()) {
       const Fact space = op[Key::namespace_];
       if (!space.is_text()) continue;
-      check_prefix(manifest, op, sink);
+      if (prefixed) check_prefix(manifest, op, sink);
       const std::string_view core = without_underscores(space.text());
       if (core.size() < shortest) continue;
       const auto [place, fresh] = places.try_emplace(space.name(), spaces.size());

@@ -44,6 +44,12 @@ class Owners {
         if (variant.is_text()) listed_.emplace(variant.name(), op);
       }
       named_.emplace(bare(op[Key::name].text()), op);
+      for (const Fact kernel : op[Key::kernels].items()) {
+        if (!kernel[Key::params].is_text()) continue;
+        Takers& takers = takers_[kernel[Key::params].name()];
+        if (takers.operators == 0 || !(takers.last == op)) ++takers.operators;
+        takers.last = op;
+      }
     }
   }
 
@@ -61,11 +67,22 @@ class Owners {
     }
     return found->second;
   }
+  // Operators with a kernel that takes it.
+  std::uint32_t takers(Name variant) const {
+    const auto found = takers_.find(variant);
+    return found == takers_.end() ? 0 : found->second.operators;
+  }
 
  private:
+  struct Takers {
+    std::uint32_t operators = 0;
+    Fact last;
+  };
+
   std::unordered_map<Name, Fact> listed_;
   std::unordered_map<std::string, Fact> named_;
   std::unordered_map<Name, Fact> by_name_;
+  std::unordered_map<Name, Takers> takers_;
 };
 
 void against_list(const Fact& manifest, const Fact& op, const Owners& owners, Sink& sink) {
@@ -93,7 +110,15 @@ void against_list(const Fact& manifest, const Fact& op, const Owners& owners, Si
   }
 }
 
-// Without a list: only where variants are named after operators, and this one after another.
+bool takes(const Fact& op, Name variant) {
+  for (const Fact kernel : op[Key::kernels].items()) {
+    if (kernel[Key::params].name() == variant) return true;
+  }
+  return false;
+}
+
+// Without a list: only where variants are named after operators, and this one after another. A
+// guess, since an engine may well share what two operators need alike.
 void against_names(const Fact& manifest, const Fact& op, Owners& owners, Sink& sink) {
   Fact home;
   std::vector<Fact> astray;
@@ -111,18 +136,23 @@ void against_names(const Fact& manifest, const Fact& op, Owners& owners, Sink& s
       astray.push_back(kernel);
     }
   }
-  if (!home) return;
-  sink.inspected(astray.size());
   for (const Fact& kernel : astray) {
     const Fact params = kernel[Key::params];
     const Fact owner = owners.named(params.name(), params.text());
+    // Where no other kernel shows what this operator takes, the owner must take it, and nobody else
+    // may share it.
+    if (!home && (owners.takers(params.name()) != 2 || !takes(owner, params.name()))) continue;
+    sink.inspected();
     Finding& finding =
         sink.add(subject_of(manifest, op),
                  "kernel for " + decision_text(kernel) + " takes the parameters " +
                      quote(params.text()) + " of the operator " + quote(owner[Key::name].text()) +
-                     ", another one takes " + quote(home.text()),
+                     (home ? ", another one takes " + quote(home.text()) : std::string()),
                  evidence(params, "parameters of the kernel" + site_of(kernel)));
-    finding.related.push_back(evidence(home, "parameters of another kernel of this operator"));
+    finding.severity = Severity::warning;
+    if (home) {
+      finding.related.push_back(evidence(home, "parameters of another kernel of this operator"));
+    }
     finding.related.push_back(evidence(owner[Key::name], "operator of that name" + site_of(owner)));
   }
 }

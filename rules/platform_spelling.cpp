@@ -25,6 +25,14 @@ std::string letters_and_digits(std::string_view word) {
   return kept;
 }
 
+// Without the number of one device: `cuda:0` and `CUDA0` ask for what is registered for all of
+// them.
+std::string_view without_index(std::string_view word) {
+  const std::size_t last = word.find_last_not_of("0123456789");
+  if (last == word.npos) return word;
+  return word.substr(0, word[last] == ':' ? last : last + 1);
+}
+
 // Words in the place of a platform, each once, with the first fact that says it.
 class Words {
  public:
@@ -47,7 +55,11 @@ class Words {
 class Check {
  public:
   Check(const Fact& manifest, Sink& sink)
-      : manifest_(manifest), names_(manifest), sink_(sink), xla_(registers_with_xla(manifest)) {}
+      : manifest_(manifest),
+        names_(manifest),
+        sink_(sink),
+        xla_(registers_with_xla(manifest)),
+        two_cases_(manifest[Key::system].is("torch") || manifest[Key::system].is("executorch")) {}
 
   void run() {
     Words everywhere;
@@ -75,7 +87,12 @@ class Check {
  private:
   // Finds the same registration under the framework's own rule.
   bool matches(const Fact& asked, const Fact& registered) {
-    if (names_.resolve(asked.name()) == names_.resolve(registered.name())) return true;
+    const Name wanted = names_.resolve(asked.name());
+    const Name known = names_.resolve(registered.name());
+    if (wanted == known) return true;
+    const std::string_view device = without_index(manifest_.facts().names.text(wanted));
+    const std::string_view key = without_index(manifest_.facts().names.text(known));
+    if (two_cases_ ? lower(device) == lower(key) : device == key) return true;
     const Platform a = names_.of(asked);
     const Platform b = names_.of(registered);
     if (b.role == PlatformRole::every || a.role == PlatformRole::every) return true;
@@ -167,6 +184,9 @@ class Check {
   Sink& sink_;
   // XLA's Python side, with its own equal words.
   const bool xla_;
+  // There a device type is in lower case and the dispatch key of the device in upper case: `cuda`
+  // is looked up under `CUDA` by right.
+  const bool two_cases_;
 };
 
 void check(const Facts& facts, Sink& sink) {

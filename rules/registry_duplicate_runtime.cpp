@@ -14,29 +14,31 @@ void judge(const Fact& manifest, const Fact& lookup, const LookedUp& registered,
   if (bearers.targets.size() > LookedUp::most_bearers || !registered.complete()) return;
   // The plugin of a device registers its own handlers only where the device is.
   if (!platform_was_visible(manifest, platform, names)) return;
-  for (const Fact target : bearers.targets) {
+  for (const Bearer& bearer : bearers.targets) {
     // Which registry it went to is not said.
-    if (!target[Key::platform].is_text()) return;
-    if (names.reaches(platform, target[Key::platform])) {
+    if (!bearer.row[Key::platform].is_text()) return;
+    if (names.reaches(platform, bearer.row[Key::platform])) {
       sink.inspected();
       return;
     }
   }
   sink.inspected();
-  const Fact target = bearers.targets.front();
+  const Bearer& bearer = bearers.targets.front();
+  const Fact written = bearer.row[Key::platform];
   Finding& finding =
-      sink.add(subject_of(manifest, target),
-               "registered with the runtime of " + quote(target[Key::platform].text()) +
+      sink.add(subject_of(bearer.manifest, bearer.row),
+               "registered with the runtime of " + quote(written.text()) +
                    ", looked up in that of " + quote(platform.text()) + lookup_site(lookup),
                evidence(platform, "looked up here"));
-  finding.related.push_back(evidence(target[Key::platform], "registered here" + site_of(target)));
+  finding.related.push_back(evidence(written, "registered here" + site_of(bearer.row)));
 }
 
 void check(const Facts& facts, Sink& sink) {
+  if (!facts.said[static_cast<std::size_t>(Key::lookups)]) return;
+  const LookedUp registered(facts);
   for (const Document& document : facts.documents) {
     const Fact manifest = facts.root(document);
-    if (manifest[Key::targets].size() == 0 || manifest[Key::dispatch].size() == 0) continue;
-    const LookedUp registered(manifest);
+    if (document.settings || manifest[Key::dispatch].size() == 0) continue;
     PlatformNames names(manifest);
     for (const Fact dispatch : manifest[Key::dispatch].items()) {
       for (const Fact lookup : dispatch[Key::lookups].items()) {
