@@ -29,9 +29,12 @@ class ChangeList {
   bool both(const Fact& before, const Fact& after, Key key) {
     const bool then = before[key].said();
     const bool now = after[key].said();
-    if (then != now) ++changes_.unsaid[to_text(key)];
+    if (then != now) count_unsaid(key);
     return then && now;
   }
+
+  // Only one dump says the fact: no change, but told at the end.
+  void count_unsaid(Key key) { ++changes_.unsaid[to_text(key)]; }
 
   Changes& changes() { return changes_; }
 
@@ -63,6 +66,9 @@ void compare_kernel_members(const Compared& compared, const Fact& before, const 
 bool compare_schemas(const Compared& compared);
 // Inputs, outputs and attributes by themselves.
 void compare_operands(const Compared& compared);
+// "until 7", "without an end": where versions end, in an object with `since` and `until`. `exact`:
+// versions without an end are only one, as in ONNX Runtime.
+std::string end_text(const Fact& versions, bool exact);
 void compare_differentiation(const Compared& compared);
 void compare_trace_rules(const Compared& compared);
 void compare_target(const Compared& compared);

@@ -181,7 +181,8 @@ void compare_versions(const Compared& compared, const Moved& moved) {
   const bool fewer = last(compared.after()[Key::versions]) < last(compared.before()[Key::versions]);
   compared.list.add(
       fewer ? Impact::breaking : Impact::additive, "versions", compared.subject,
-      "serves versions until " + value_text(now) + ", before until " + value_text(then),
+      "serves versions " + end_text(compared.after()[Key::versions], exact) + ", before " +
+          end_text(compared.before()[Key::versions], exact),
       fewer ? "models of the versions behind that are not served" : "models of more versions run",
       then, now);
 }
