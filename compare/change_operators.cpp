@@ -190,7 +190,7 @@ void compare_versions(const Compared& compared, const Moved& moved) {
 }  // namespace
 
 void compare_operator(const Compared& compared, const Moved& moved) {
-  if (!compare_schemas(compared)) compare_operands(compared);
+  compare_operands(compared, compare_schemas(compared));
   compare_differentiation(compared);
   compare_versions(compared, moved);
   compare_flags(compared);
