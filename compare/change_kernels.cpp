@@ -217,6 +217,7 @@ class KernelComparison {
       if (end.is_count()) return end.count();
       return exact ? kernel[Key::versions][Key::since].count() : 0xffffffff;
     };
+    if (last(now) == last(then)) return;
     const bool fewer = last(now) < last(then);
     add(fewer ? Impact::breaking : Impact::additive, "versions",
         "kernel " + decision_text(now) + " serves versions " + end_text(now[Key::versions], exact) +

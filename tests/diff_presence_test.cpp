@@ -108,6 +108,8 @@ TEST_CASE("a respelling is no change") {
   CHECK(changes_of(manifest_of(R"("platforms": ["cpu", "CUDA"])"),
                    manifest_of(R"("platforms": ["CPU"])")) ==
         std::vector<std::string>{"breaking major CUDA: no platform any more"});
+  CHECK(change_of(R"("fallback": ["CPU", "CUDA"])", R"("fallback": ["cpu", "cuda"])") == "");
+  CHECK(change_of(R"("stub_platforms": ["CUDA"])", R"("stub_platforms": ["cuda"])") == "");
   const auto variables = [](std::string_view map) {
     return R"("kernels": [{"platform": "cpu", "type_constraints": {)" + std::string(map) + "}}]";
   };
@@ -130,6 +132,16 @@ TEST_CASE("the versions of a kernel are compared at both ends") {
         "additive minor mv: kernel `cpu` serves versions from 1 on, before from 7");
   CHECK(change_of(versions("1", "12"), versions("1", "null")) ==
         "additive minor mv: kernel `cpu` serves versions without an end, before until 12");
+  const auto exact = [](std::string_view until) {
+    return R"({"opseal_manifest": 1, "system": "onnxruntime", "operators": [{"name": "mv",
+      "kernels": [{"platform": "cpu", "versions": {"since": 7, "until": )" +
+           std::string(until) + "}}]}]}";
+  };
+  // In ONNX Runtime versions without an end are one.
+  CHECK(changes_of(exact("7"), exact("null")).empty());
+  CHECK(changes_of(exact("9"), exact("null")) ==
+        std::vector<std::string>{
+            "breaking major mv: kernel `cpu` serves versions until 7, before until 9"});
   CHECK(change_of(R"("versions": {"since": 1, "until": null})",
                   R"("versions": {"since": 1, "until": 9})") ==
         "breaking major mv@1: serves versions until 9, before without an end");
