@@ -186,7 +186,6 @@ class KernelComparison {
     for (const Key key : {Key::dtypes, Key::type_constraints, Key::signatures}) {
       if (compared_.list.both(then.kernel, now.kernel, key)) compare_one(key, then, now);
     }
-    compare_since(then.kernel, now.kernel);
     compare_until(then.kernel, now.kernel);
     compare_function(then.kernel, now.kernel);
     compare_kernel_members(compared_, then.kernel, now.kernel);
@@ -224,18 +223,6 @@ class KernelComparison {
             ", before " + end_text(then[Key::versions], exact),
         fewer ? "models of the versions behind that find no kernel" : "models of more versions run",
         old_until, until);
-  }
-
-  void compare_since(const Fact& then, const Fact& now) {
-    const Fact old_since = then[Key::versions][Key::since];
-    const Fact since = now[Key::versions][Key::since];
-    if (!old_since.is_count() || !since.is_count() || old_since.count() == since.count()) return;
-    const bool fewer = since.count() > old_since.count();
-    add(fewer ? Impact::breaking : Impact::additive, "versions",
-        "kernel " + decision_text(now) + " serves versions from " + value_text(since) +
-            " on, before from " + value_text(old_since),
-        fewer ? "models of the versions before that find no kernel" : "models of more versions run",
-        old_since, since);
   }
 
   void compare_function(const Fact& then, const Fact& now) {
