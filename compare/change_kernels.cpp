@@ -7,6 +7,7 @@
 
 #include "compare/change_list.h"
 #include "compare/equal_kernels.h"
+#include "compare/kernel_presence.h"
 #include "opseal/digest.h"
 #include "opseal/text.h"
 #include "rules/kernel_key.h"
@@ -17,17 +18,14 @@ namespace {
 
 using Kernels = std::vector<ServingKernel>;
 
-// Without their number, so that the same change of many operators reads as one.
-std::string noun_of(const Kernels& kernels) {
-  return "kernel " + decision_text(kernels.front().kernel);
-}
-
 class KernelComparison {
  public:
   explicit KernelComparison(const Compared& compared)
       : compared_(compared),
         before_(serving_kernels(compared.before(), compared.names_before())),
         after_(serving_kernels(compared.after(), compared.names_after())),
+        presence_(compared, before_, after_),
+        index_(after_),
         known_before_(kernels_known(compared.before())),
         known_after_(kernels_known(compared.after())) {}
 
@@ -44,9 +42,9 @@ class KernelComparison {
       const Kernels then(left, left_end);
       const Kernels now(right, right_end);
       if (now.empty()) {
-        removed(then);
+        presence_.removed(then);
       } else if (then.empty()) {
-        added(now);
+        presence_.added(now);
       } else {
         compare_groups(then, now);
       }
@@ -69,48 +67,6 @@ class KernelComparison {
               const Fact& then, const Fact& now) {
     return compared_.list.add(impact, kind, compared_.subject, std::move(message), meaning, then,
                               now);
-  }
-
-  void removed(const Kernels& then) {
-    // What could not be read may be what is missing.
-    if (!known_after_) return;
-    const ServingKernel& one = then.front();
-    const Fact where = compared_.after()[Key::kernels];
-    const bool stubs =
-        std::all_of(then.begin(), then.end(), [](const ServingKernel& row) { return row.stub; });
-    if (one.platform.role == PlatformRole::wrapper || stubs) {
-      add(Impact::speed, "kernel-removed", "no " + noun_of(then) + " any more",
-          stubs ? "the call raises for another reason"
-                : "it wraps others, and they are reached without it",
-          one.kernel, where);
-    } else if (reached(one.platform)) {
-      add(Impact::speed, "kernel-removed", "no " + noun_of(then) + " any more",
-          "calls go to another kernel; who names this one fails", one.kernel, where);
-    } else {
-      add(Impact::breaking, "kernel-removed", "no " + noun_of(then) + " any more",
-          one.platform.role == PlatformRole::every
-              ? "platforms without a kernel of their own fail"
-              : "calls on the platform fail or are moved to another",
-          one.kernel, where);
-    }
-  }
-
-  // The second dump serves the platform by something else.
-  bool reached(const Platform& platform) {
-    return std::any_of(after_.begin(), after_.end(), [&platform](const ServingKernel& row) {
-      return !row.stub && row.platform.role != PlatformRole::wrapper &&
-             platform_reaches(platform, row.platform);
-    });
-  }
-
-  void added(const Kernels& now) {
-    if (!known_before_) return;
-    add(Impact::additive, "kernel-added", noun_of(now) + ", before none",
-        now.front().stub ? "a call there raises with a reason of its own"
-        : now.front().platform.role == PlatformRole::wrapper
-            ? "calls go through it on their way to a kernel"
-            : "it can be called there",
-        compared_.before()[Key::kernels], now.front().kernel);
   }
 
   void compare_groups(Kernels then, Kernels now) {
@@ -210,10 +166,14 @@ class KernelComparison {
 
   bool taken_elsewhere(const ServingKernel& row, const std::vector<ServedDtypes::Entry>& lost,
                        Key key) {
-    const ServedDtypes all = served_dtypes(kernels_reached(after_, row.platform), key, false);
+    if (asked_ != row.platform.name || asked_key_ != key) {
+      asked_ = row.platform.name;
+      asked_key_ = key;
+      taken_ = served_dtypes(index_.reached(row.platform), key, false);
+    }
     ServedDtypes wanted;
     wanted.entries = lost;
-    return lacking(wanted, all).empty();
+    return lacking(wanted, taken_).empty();
   }
 
   void compare_kernel(const ServingKernel& then, const ServingKernel& now) {
@@ -256,10 +216,11 @@ class KernelComparison {
       if (end.is_count()) return end.count();
       return exact ? kernel[Key::versions][Key::since].count() : 0xffffffff;
     };
+    if (last(now) == last(then)) return;
     const bool fewer = last(now) < last(then);
     add(fewer ? Impact::breaking : Impact::additive, "versions",
-        "kernel " + decision_text(now) + " serves versions until " + value_text(until) +
-            ", before until " + value_text(old_until),
+        "kernel " + decision_text(now) + " serves versions " + end_text(now[Key::versions], exact) +
+            ", before " + end_text(then[Key::versions], exact),
         fewer ? "models of the versions behind that find no kernel" : "models of more versions run",
         old_until, until);
   }
@@ -277,8 +238,14 @@ class KernelComparison {
   const Compared& compared_;
   const Kernels before_;
   const Kernels after_;
+  KernelPresence presence_;
+  const KernelIndex index_;
   const bool known_before_;
   const bool known_after_;
+  // What all kernels of the last platform take that was asked for: thousands may share one.
+  std::string_view asked_;
+  Key asked_key_ = Key::none;
+  ServedDtypes taken_;
 };
 
 }  // namespace

@@ -29,9 +29,12 @@ class ChangeList {
   bool both(const Fact& before, const Fact& after, Key key) {
     const bool then = before[key].said();
     const bool now = after[key].said();
-    if (then != now) ++changes_.unsaid[to_text(key)];
+    if (then != now) count_unsaid(key);
     return then && now;
   }
+
+  // Only one dump says the fact: no change, but told at the end.
+  void count_unsaid(Key key) { ++changes_.unsaid[to_text(key)]; }
 
   Changes& changes() { return changes_; }
 
@@ -59,10 +62,14 @@ void compare_operator(const Compared& compared, const Moved& moved);
 void compare_kernels(const Compared& compared);
 // Everything of one kernel but what it takes, its function and its last version.
 void compare_kernel_members(const Compared& compared, const Fact& before, const Fact& after);
-// Arguments and results. False where there is no schema that this can read, and so nothing said.
+// Arguments and results. False where the texts are equal or can't be read, and so nothing is told.
 bool compare_schemas(const Compared& compared);
-// Inputs, outputs and attributes by themselves.
-void compare_operands(const Compared& compared);
+// Inputs, outputs and attributes by themselves. Where `compare_schemas` has told what differs,
+// only that which no schema text says.
+void compare_operands(const Compared& compared, bool schema_told);
+// "until 7", "without an end": where versions end, in an object with `since` and `until`. `exact`:
+// versions without an end are only one, as in ONNX Runtime.
+std::string end_text(const Fact& versions, bool exact);
 void compare_differentiation(const Compared& compared);
 void compare_trace_rules(const Compared& compared);
 void compare_target(const Compared& compared);

@@ -1,7 +1,6 @@
 // What two manifests say of the registry as a whole.
 
 #include <map>
-#include <set>
 #include <string>
 
 #include "compare/change_members.h"
@@ -10,30 +9,34 @@
 namespace opseal {
 namespace {
 
-std::set<Name> words_of(const Fact& list) {
-  std::set<Name> words;
-  for (const Fact word : list.items()) words.insert(word.name());
+// Words of a list by what they stand for.
+std::map<std::string, Fact> words_of(const Fact& manifest, Key key) {
+  PlatformNames names(manifest);
+  std::map<std::string, Fact> words;
+  for (const Fact word : manifest[key].items()) {
+    if (!word.is_text()) continue;
+    const bool platform = key != Key::architectures;
+    words.try_emplace(platform ? lower(names.of(word).name) : std::string(word.text()), word);
+  }
   return words;
 }
 
 void compare_names(ChangeList& list, const Fact& before, const Fact& after, Key key,
                    std::string_view noun, std::string_view lost, std::string_view gained) {
   if (!list.both(before, after, key)) return;
-  const Fact then = before[key];
-  const Fact now = after[key];
-  const std::set<Name> then_words = words_of(then);
-  const std::set<Name> now_words = words_of(now);
-  const bool then_known = all_read(then);
-  const bool now_known = all_read(now);
-  for (const Fact word : then.items()) {
-    if (!word.is_text() || !now_known || now_words.contains(word.name())) continue;
+  const auto then = words_of(before, key);
+  const auto now = words_of(after, key);
+  const bool then_known = all_read(before[key]);
+  const bool now_known = all_read(after[key]);
+  for (const auto& [name, word] : then) {
+    if (!now_known || now.contains(name)) continue;
     list.add(Impact::breaking, to_text(key), std::string(word.text()),
-             "no " + std::string(noun) + " any more", lost, word, now);
+             "no " + std::string(noun) + " any more", lost, word, after[key]);
   }
-  for (const Fact word : now.items()) {
-    if (!word.is_text() || !then_known || then_words.contains(word.name())) continue;
+  for (const auto& [name, word] : now) {
+    if (!then_known || then.contains(name)) continue;
     list.add(Impact::additive, to_text(key), std::string(word.text()), "new " + std::string(noun),
-             gained, then, word);
+             gained, before[key], word);
   }
 }
 

@@ -86,6 +86,17 @@ void add_moved(ChangeList& list, const Paired& paired, bool operators) {
     list.add(Impact::additive, operators ? "operator-added" : "target-added",
              subject(one, operators), noun + " added", "there is more to call", Fact(), one.item);
   }
+  // What is served stays served, since one registration of the name does that.
+  for (const Registered& one : paired.fewer) {
+    list.add(Impact::additive, operators ? "operator-removed" : "target-removed",
+             subject(one, operators), noun + " registered once less",
+             "the other registration of the name still serves it", one.item, Fact());
+  }
+  for (const Registered& one : paired.more) {
+    list.add(Impact::additive, operators ? "operator-added" : "target-added",
+             subject(one, operators), noun + " registered once more",
+             "the name was served already: one of the two may be hidden", Fact(), one.item);
+  }
 }
 
 }  // namespace opseal

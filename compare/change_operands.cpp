@@ -56,6 +56,14 @@ constexpr Judged operand_rows[] = {
      .worse = {Impact::additive, "any strides may be passed"},
      .better = misread},
     {.key = Key::layout, .worse = misread},
+    {.key = Key::differentiable,
+     .worse_if = Worse::lower,
+     .worse = {Impact::numerics, "no gradient flows to it any more"},
+     .better = {Impact::numerics, "a gradient flows to it now"}},
+};
+
+// What schema texts say as well.
+constexpr Judged schema_rows[] = {
     {.key = Key::alias, .worse = sharing},
     {.key = Key::optional,
      .worse_if = Worse::lower,
@@ -65,10 +73,6 @@ constexpr Judged operand_rows[] = {
      .worse_if = Worse::lower,
      .worse = {Impact::breaking, "callers that pass several fail"},
      .better = {Impact::additive, "several can be passed"}},
-    {.key = Key::differentiable,
-     .worse_if = Worse::lower,
-     .worse = {Impact::numerics, "no gradient flows to it any more"},
-     .better = {Impact::numerics, "a gradient flows to it now"}},
 };
 
 constexpr Judged type_row[] = {
@@ -107,6 +111,19 @@ void compare_types(const Compared& compared, const std::string& what, const Fact
   }
 }
 
+// What no schema text says.
+void compare_bounds(const Compared& compared, const std::string& what, const Fact& then,
+                    const Fact& now) {
+  if (then[Key::dtypes].is_list() && now[Key::dtypes].is_list())
+    compare_dtypes(compared, what, then[Key::dtypes], now[Key::dtypes]);
+  const JudgedItem item{compared.list, compared.subject, "operand", {}, " of " + what};
+  compare_members(item, operand_rows, then, now);
+  for (const Judged& row : bound_rows) {
+    if (then[row.key].present() && now[row.key].present())
+      compare_members(item, {&row, 1}, then, now);
+  }
+}
+
 void compare_operand(const Compared& compared, const std::string& what, const Fact& then,
                      const Fact& now) {
   if (then[Key::name].is_text() && now[Key::name].is_text() &&
@@ -116,15 +133,9 @@ void compare_operand(const Compared& compared, const std::string& what, const Fa
                           value_text(then[Key::name]),
                       "callers that pass it by name fail", then[Key::name], now[Key::name]);
   }
-  if (then[Key::dtypes].is_list() && now[Key::dtypes].is_list())
-    compare_dtypes(compared, what, then[Key::dtypes], now[Key::dtypes]);
-  compare_members({compared.list, compared.subject, "operand", {}, " of " + what}, operand_rows,
+  compare_bounds(compared, what, then, now);
+  compare_members({compared.list, compared.subject, "operand", {}, " of " + what}, schema_rows,
                   then, now);
-  for (const Judged& row : bound_rows) {
-    if (then[row.key].present() && now[row.key].present())
-      compare_members({compared.list, compared.subject, "operand", {}, " of " + what}, {&row, 1},
-                      then, now);
-  }
   compare_types(compared, what, then, now);
   compare_written(compared, what, then[Key::mutated], now[Key::mutated]);
 }
@@ -167,10 +178,42 @@ void compare_reordered(const Compared& compared, std::string_view noun, const Fa
   }
 }
 
-void compare_list(const Compared& compared, Key key, std::string_view noun) {
+using CompareOne = void (*)(const Compared&, const std::string&, const Fact&, const Fact&);
+
+// Lists of another length, or of which a schema text has told what is where: operands that both
+// have by name, or where some have none, those at the same place.
+void compare_common(const Compared& compared, std::string_view noun, const Fact& before,
+                    const Fact& after, CompareOne compare) {
+  const auto then = by_text(before, Key::name);
+  const bool named =
+      then.size() == before.size() && by_text(after, Key::name).size() == after.size();
+  const FactRange left = before.items();
+  auto other = left.begin();
+  std::uint32_t number = 0;
+  for (const Fact now : after.items()) {
+    Fact old;
+    if (named) {
+      const auto found = then.find(now[Key::name].text());
+      if (found != then.end()) old = found->second;
+    } else if (other != left.end()) {
+      old = *other;
+      ++other;
+    }
+    const std::string what =
+        std::string(noun) + ' ' + (named ? quote(now[Key::name].text()) : std::to_string(number));
+    if (old.said() && now.said()) compare(compared, what, old, now);
+    ++number;
+  }
+}
+
+void compare_list(const Compared& compared, Key key, std::string_view noun, bool schema_told) {
   if (!compared.list.both(compared.before(), compared.after(), key)) return;
   const Fact then = compared.before()[key];
   const Fact now = compared.after()[key];
+  if (schema_told) {
+    if (then.is_list() && now.is_list()) compare_common(compared, noun, then, now, compare_bounds);
+    return;
+  }
   const Stated<CountRange> old_count = operand_count(then);
   const Stated<CountRange> count = operand_count(now);
   if (old_count && count && (old_count->min != count->min || old_count->max != count->max)) {
@@ -184,6 +227,7 @@ void compare_list(const Compared& compared, Key key, std::string_view noun) {
                       : wider ? "old calls still work"
                               : "callers that pass the old number fail",
                       then, now);
+    if (then.is_list() && now.is_list()) compare_common(compared, noun, then, now, compare_operand);
     return;
   }
   if (!then.is_list() || !now.is_list()) return;
@@ -234,10 +278,10 @@ void compare_attributes(const Compared& compared) {
 
 }  // namespace
 
-void compare_operands(const Compared& compared) {
-  compare_list(compared, Key::inputs, "input");
-  compare_list(compared, Key::outputs, "output");
-  compare_attributes(compared);
+void compare_operands(const Compared& compared, bool schema_told) {
+  compare_list(compared, Key::inputs, "input", schema_told);
+  compare_list(compared, Key::outputs, "output", schema_told);
+  if (!schema_told) compare_attributes(compared);
   if (compared.list.both(compared.before(), compared.after(), Key::type_constraints)) {
     compare_dtypes(compared, "the schema", compared.before()[Key::type_constraints],
                    compared.after()[Key::type_constraints]);

@@ -127,11 +127,26 @@ void compare_defaults(const Compared& compared) {
   }
 }
 
+// The same platforms in the same order, however they are spelt.
+bool same_platforms(const Compared& compared, const Fact& then, const Fact& now) {
+  if (!then.is_list() || !now.is_list() || then.size() != now.size()) return false;
+  const FactRange left = then.items();
+  const FactRange right = now.items();
+  auto other = right.begin();
+  for (const Fact word : left) {
+    const Platform platform = compared.names_before().of(word);
+    if (!word.is_text() || !same_platform(platform, compared.names_after().of(*other)))
+      return false;
+    ++other;
+  }
+  return true;
+}
+
 void compare_fallback(const Compared& compared) {
   if (!compared.list.both(compared.before(), compared.after(), Key::fallback)) return;
   const Fact then = compared.before()[Key::fallback];
   const Fact now = compared.after()[Key::fallback];
-  if (same_meaning(then, now)) return;
+  if (same_meaning(then, now) || same_platforms(compared, then, now)) return;
   const std::string difference = list_difference(then, now);
   const bool lost = difference.find("lost ") != difference.npos;
   compared.list.add(lost                 ? Impact::breaking
@@ -152,6 +167,7 @@ void compare_stubs(const Compared& compared) {
   if (!compared.list.both(compared.before(), compared.after(), Key::stub_platforms)) return;
   const Fact then = compared.before()[Key::stub_platforms];
   const Fact now = compared.after()[Key::stub_platforms];
+  if (same_platforms(compared, then, now)) return;
   const std::string difference = list_difference(then, now);
   if (difference.empty()) return;
   compared.list
@@ -178,10 +194,14 @@ void compare_versions(const Compared& compared, const Moved& moved) {
     const Fact until = versions[Key::until];
     return until.is_count() ? until.count() : exact ? versions[Key::since].count() : 0xffffffff;
   };
-  const bool fewer = last(compared.after()[Key::versions]) < last(compared.before()[Key::versions]);
+  const std::uint32_t old_last = last(compared.before()[Key::versions]);
+  const std::uint32_t new_last = last(compared.after()[Key::versions]);
+  if (old_last == new_last) return;
+  const bool fewer = new_last < old_last;
   compared.list.add(
       fewer ? Impact::breaking : Impact::additive, "versions", compared.subject,
-      "serves versions until " + value_text(now) + ", before until " + value_text(then),
+      "serves versions " + end_text(compared.after()[Key::versions], exact) + ", before " +
+          end_text(compared.before()[Key::versions], exact),
       fewer ? "models of the versions behind that are not served" : "models of more versions run",
       then, now);
 }
@@ -189,7 +209,7 @@ void compare_versions(const Compared& compared, const Moved& moved) {
 }  // namespace
 
 void compare_operator(const Compared& compared, const Moved& moved) {
-  if (!compare_schemas(compared)) compare_operands(compared);
+  compare_operands(compared, compare_schemas(compared));
   compare_differentiation(compared);
   compare_versions(compared, moved);
   compare_flags(compared);

@@ -3,30 +3,41 @@
 #include <map>
 #include <string>
 
+#include "compare/call_signature.h"
 #include "compare/change_list.h"
-#include "compare/schema_text.h"
 #include "opseal/text.h"
 
 namespace opseal {
 namespace {
 
-// Whatever is of the one type may be passed where the other is asked for.
-bool accepts(const std::string& asked, const std::string& passed) {
-  if (asked == passed || asked == passed + '?') return true;
-  const auto bare = [](std::string type) {
-    if (type.ends_with('?')) type.pop_back();
-    return type;
-  };
-  if (passed.ends_with('?') && !asked.ends_with('?')) return false;
-  const std::string to = bare(asked);
-  const std::string from = bare(passed);
-  if (to == from) return true;
-  return to == "Scalar" && (from == "int" || from == "float" || from == "bool");
+std::string_view without_mark(std::string_view type) {
+  if (type.ends_with('?')) type.remove_suffix(1);
+  return type;
+}
+
+// What callers pass for the one type may be passed where the other is asked for.
+bool accepts(std::string_view asked, std::string_view passed) {
+  if (asked == passed) return true;
+  if (asked.ends_with('?')) return accepts(without_mark(asked), without_mark(passed));
+  if (passed.ends_with('?')) return false;
+  if (asked.ends_with(']')) {
+    const std::size_t open = asked.rfind('[');
+    const std::size_t other = passed.rfind('[');
+    if (open == asked.npos) return false;
+    const std::string_view element = asked.substr(0, open);
+    const std::string_view length = asked.substr(open);
+    // One number stands for a list of a fixed length, and for no other list.
+    if (other == passed.npos) return length != "[]" && accepts(element, passed);
+    return length == passed.substr(other) && accepts(element, passed.substr(0, other));
+  }
+  if (asked == "Scalar") return passed == "int" || passed == "float" || passed == "bool";
+  if (asked == "complex") return passed == "int" || passed == "float";
+  return asked == "float" && passed == "int";
 }
 
 class SchemaComparison {
  public:
-  SchemaComparison(const Compared& compared, Schema before, Schema after)
+  SchemaComparison(const Compared& compared, CallSignature before, CallSignature after)
       : compared_(compared), before_(std::move(before)), after_(std::move(after)) {}
 
   void compare() {
@@ -36,6 +47,7 @@ class SchemaComparison {
       then_.emplace(before_.arguments[at].name, at);
     for (std::size_t at = 0; at < before_.arguments.size(); ++at) compare_argument(at);
     compare_order();
+    compare_more();
     for (std::size_t at = 0; at < after_.arguments.size(); ++at) added_argument(at);
     compare_results();
   }
@@ -47,20 +59,20 @@ class SchemaComparison {
   }
 
   // The argument that took the place of one that is gone.
-  const SchemaArgument* renamed(std::size_t at) const {
+  const CallArgument* renamed(std::size_t at) const {
     if (at >= after_.arguments.size()) return nullptr;
-    const SchemaArgument& other = after_.arguments[at];
-    const SchemaArgument& own = before_.arguments[at];
+    const CallArgument& other = after_.arguments[at];
+    const CallArgument& own = before_.arguments[at];
     const bool same = other.type == own.type && other.keyword_only == own.keyword_only;
     return same && !then_.contains(other.name) ? &other : nullptr;
   }
 
   void compare_argument(std::size_t at) {
-    const SchemaArgument& then = before_.arguments[at];
+    const CallArgument& then = before_.arguments[at];
     const auto found = now_.find(then.name);
     const std::string what = "argument " + quote(then.name);
     if (found == now_.end()) {
-      if (const SchemaArgument* other = renamed(at)) {
+      if (const CallArgument* other = renamed(at)) {
         add(Impact::breaking, "argument", what + " is named " + quote(other->name) + " now",
             "callers that pass it by name fail");
       } else {
@@ -68,12 +80,18 @@ class SchemaComparison {
       }
       return;
     }
-    const SchemaArgument& now = after_.arguments[found->second];
+    const CallArgument& now = after_.arguments[found->second];
     compare_types(what, then, now);
     compare_fallbacks(what, then, now);
     if (now.keyword_only && !then.keyword_only) {
       add(Impact::breaking, "argument", what + " is passed by name alone",
           "callers that pass it by position fail");
+    } else if (then.keyword_only && !now.keyword_only) {
+      const bool shifts = in_front(found->second);
+      add(shifts ? Impact::breaking : Impact::additive, "argument",
+          what + " is passed by position too" + (shifts ? ", in front of others" : ""),
+          shifts ? "callers that pass those by position pass the wrong ones"
+                 : "old calls still work");
     }
     if (then.alias.ends_with('!') != now.alias.ends_with('!')) {
       add(Impact::breaking, "mutation",
@@ -83,8 +101,7 @@ class SchemaComparison {
     }
   }
 
-  void compare_types(const std::string& what, const SchemaArgument& then,
-                     const SchemaArgument& now) {
+  void compare_types(const std::string& what, const CallArgument& then, const CallArgument& now) {
     if (then.type == now.type) return;
     const bool wider = accepts(now.type, then.type);
     add(wider ? Impact::additive : Impact::breaking, "argument",
@@ -92,9 +109,9 @@ class SchemaComparison {
         wider ? "old calls still work" : "callers that pass the old type are refused");
   }
 
-  void compare_fallbacks(const std::string& what, const SchemaArgument& then,
-                         const SchemaArgument& now) {
-    if (then.fallback == now.fallback) return;
+  void compare_fallbacks(const std::string& what, const CallArgument& then,
+                         const CallArgument& now) {
+    if (same_default(then.fallback, now.fallback)) return;
     if (now.fallback.empty()) {
       add(Impact::breaking, "argument", what + " has no default, before " + quote(then.fallback),
           "callers that leave it out fail");
@@ -111,7 +128,7 @@ class SchemaComparison {
   // Positional arguments that both have stand in another order.
   void compare_order() {
     std::size_t last = 0;
-    for (const SchemaArgument& argument : before_.arguments) {
+    for (const CallArgument& argument : before_.arguments) {
       const auto found = now_.find(argument.name);
       if (argument.keyword_only || found == now_.end()) continue;
       if (after_.arguments[found->second].keyword_only) continue;
@@ -125,8 +142,24 @@ class SchemaComparison {
     }
   }
 
+  // `...` at the end.
+  void compare_more() {
+    if (before_.more_arguments != after_.more_arguments) {
+      add(after_.more_arguments ? Impact::additive : Impact::breaking, "argument",
+          after_.more_arguments ? "takes any number of further arguments, before none"
+                                : "takes no further arguments, before any number",
+          after_.more_arguments ? "old calls still work" : "callers that pass more fail");
+    }
+    if (before_.more_results != after_.more_results) {
+      add(Impact::breaking, "outputs",
+          after_.more_results ? "returns any number of further outputs, before none"
+                              : "returns no further outputs, before any number",
+          "callers unpack another number of results");
+    }
+  }
+
   void added_argument(std::size_t at) {
-    const SchemaArgument& now = after_.arguments[at];
+    const CallArgument& now = after_.arguments[at];
     if (then_.contains(now.name)) return;
     // The other half of a renaming.
     if (at < before_.arguments.size() && !now_.contains(before_.arguments[at].name) &&
@@ -169,8 +202,7 @@ class SchemaComparison {
     }
   }
 
-  void compare_result(const std::string& what, const SchemaArgument& then,
-                      const SchemaArgument& now) {
+  void compare_result(const std::string& what, const CallArgument& then, const CallArgument& now) {
     if (then.type != now.type) {
       add(Impact::breaking, "outputs",
           what + " is a " + quote(now.type) + ", before a " + quote(then.type),
@@ -182,11 +214,19 @@ class SchemaComparison {
           now.alias.empty() ? "writing to it leaves the argument alone"
                             : "writing to it writes to the argument");
     }
+    if (then.name == now.name) return;
+    const auto text = [](const std::string& name) {
+      return name.empty() ? "no name" : quote(name);
+    };
+    add(then.name.empty() ? Impact::additive : Impact::breaking, "outputs",
+        what + " has " + (now.name.empty() ? "no name" : "the name " + quote(now.name)) +
+            ", before " + text(then.name),
+        then.name.empty() ? "it can be taken by name" : "callers that take it by name fail");
   }
 
   const Compared& compared_;
-  Schema before_;
-  Schema after_;
+  CallSignature before_;
+  CallSignature after_;
   std::map<std::string_view, std::size_t> then_;
   std::map<std::string_view, std::size_t> now_;
 };
@@ -213,11 +253,11 @@ bool compare_schemas(const Compared& compared) {
                       then, now);
     return false;
   }
-  Schema before = read_schema(then.text());
-  Schema after = read_schema(now.text());
+  CallSignature before = read_call_signature(then.text());
+  CallSignature after = read_call_signature(now.text());
   if (before.readable && after.readable) {
-    if (then.name() != now.name())
-      SchemaComparison(compared, std::move(before), std::move(after)).compare();
+    if (then.name() == now.name()) return false;
+    SchemaComparison(compared, std::move(before), std::move(after)).compare();
     return true;
   }
   if (without_spaces(then.text()) != without_spaces(now.text())) {

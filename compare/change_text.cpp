@@ -99,6 +99,13 @@ std::string long_text(std::string_view then, std::string_view now) {
 
 }  // namespace
 
+std::string end_text(const Fact& versions, bool exact) {
+  const Fact until = versions[Key::until];
+  if (until.is_count()) return "until " + value_text(until);
+  const Fact since = versions[Key::since];
+  return exact && since.is_count() ? "until " + value_text(since) : "without an end";
+}
+
 std::string value_text(const Fact& fact) {
   if (fact.is_null()) return "`null`";
   if (fact.is_truth()) return fact.truth() ? "`true`" : "`false`";

@@ -5,7 +5,7 @@
 #include "opseal/rule.h"
 #include "opseal/text.h"
 #include "rules/kernel_key.h"
-#include "rules/two_dumps.h"
+#include "rules/lost_kernels.h"
 
 namespace opseal {
 namespace {
@@ -32,9 +32,8 @@ class Search {
     const auto before = serving_kernels(pair.before.item, names_.of(pair.before.manifest));
     const auto after = serving_kernels(now, names_.of(pair.after.manifest));
     // What works without a kernel, or goes on to another, loses nothing that a list could show.
-    const bool elsewhere = now[Key::function_body].truth() || now[Key::fallback].size() > 0;
     const std::vector<Platform> platforms = platforms_of(before);
-    if (elsewhere || platforms.size() > most_platforms) return;
+    if (works_without_kernel(now) || platforms.size() > most_platforms) return;
     for (const Platform& platform : platforms) check_platform(pair, platform, before, after);
   }
 
@@ -57,40 +56,6 @@ class Search {
     }
   }
 
-  // The machines of the two walks had the same, as far as this platform goes.
-  bool comparable(const RegisteredPair& pair, const Fact& written) {
-    const Fact then = pair.before.manifest[Key::devices];
-    const Fact now = pair.after.manifest[Key::devices];
-    const bool cpu = names_.of(pair.after.manifest).of(written).hardware == "cpu";
-    if (then.is_list() != now.is_list()) return cpu;
-    return platform_was_visible(pair.after.manifest, written, names_.of(pair.after.manifest));
-  }
-
-  // Whether some kernel does what the lost one did.
-  static bool is_replaced(const Platform& platform, const std::vector<ServingKernel>& before,
-                          const std::vector<ServingKernel>& after) {
-    const auto is_gradient = [](const ServingKernel& row) {
-      return row.platform.name == "autograd";
-    };
-    // torch's `Autograd` may compute a result itself. Where it stood beside the lost kernel, that
-    // is what it called.
-    const bool gradient_calls = std::any_of(before.begin(), before.end(), is_gradient);
-    const std::vector<ServingKernel> reached = kernels_reached(after, platform);
-    return std::any_of(reached.begin(), reached.end(), [&](const ServingKernel& row) {
-      if (is_gradient(row)) return !gradient_calls;
-      // `SparseCUDA` beside `CUDA` is for other tensors.
-      return row.platform.name == platform.name || row.platform.name == row.platform.hardware ||
-             row.platform.role != PlatformRole::device;
-    });
-  }
-
-  bool falls_back(const Fact& manifest, const Fact& written) {
-    for (const Fact platform : manifest[Key::backend_fallbacks].items()) {
-      if (platform.is_text() && names_.of(manifest).reaches(written, platform)) return true;
-    }
-    return false;
-  }
-
   void check_platform(const RegisteredPair& pair, const Platform& platform,
                       const std::vector<ServingKernel>& before,
                       const std::vector<ServingKernel>& after) {
@@ -103,9 +68,12 @@ class Search {
     });
     if (own == before.end()) return;
     const Fact written = own->kernel[Key::platform];
-    if (!comparable(pair, written) || falls_back(pair.after.manifest, written)) return;
+    const Fact manifest = pair.after.manifest;
+    PlatformNames& names = names_.of(manifest);
+    if (!could_show(manifest, pair.before.manifest, written, names)) return;
+    if (platform_falls_back(manifest, written, names)) return;
     sink_.inspected();
-    if (!is_replaced(platform, before, after)) {
+    if (!is_replaced(platform, has_gradient_kernel(before), kernels_reached(after, platform))) {
       losses_[platform.name].push_back({pair, own->kernel});
     }
   }

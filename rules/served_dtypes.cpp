@@ -1,6 +1,7 @@
 #include "rules/served_dtypes.h"
 
 #include <algorithm>
+#include <map>
 
 #include "opseal/dtypes.h"
 #include "opseal/text.h"
@@ -27,7 +28,7 @@ class Collector {
         words.emplace_back(canonical_dtype(word.text()));
       }
       if (!row.is_list()) served.complete = false;
-      served.entries.push_back({'(' + join(words, ", ") + ')', row});
+      served.entries.push_back({'(' + join(words, ", ") + ')', row, {}});
     }
   }
 
@@ -61,7 +62,7 @@ class Collector {
     if (std::binary_search(except.begin(), except.end(), dtype)) return;
     std::string text(variable);
     if (!text.empty()) text += ": ";
-    served.entries.push_back({text + std::string(dtype), word});
+    served.entries.push_back({text + std::string(dtype), word, variable});
   }
 };
 
@@ -74,6 +75,81 @@ std::vector<std::string_view> exceptions_of(const Fact& kernel) {
   }
   std::sort(except.begin(), except.end());
   return except;
+}
+
+// A word of two meanings (`int`), or a combination with one.
+bool is_ambiguous(const Fact& where) {
+  if (where.is_list()) {
+    for (const Fact word : where.items()) {
+      if (is_ambiguous(word)) return true;
+    }
+    return false;
+  }
+  const Dtype* dtype = where.is_text() ? find_dtype(where.text()) : nullptr;
+  return dtype != nullptr && !dtype->first.empty();
+}
+
+bool may_be_same(const Fact& a, const Fact& b) {
+  if (a.is_text() && b.is_text()) {
+    const Dtype* left = find_dtype(a.text());
+    const Dtype* right = find_dtype(b.text());
+    if (left == nullptr || right == nullptr) return a.text() == b.text();
+    return same_dtype(*left, *right);
+  }
+  if (!a.is_list() || !b.is_list() || a.size() != b.size()) return false;
+  const FactRange left = a.items();
+  const FactRange right = b.items();
+  auto other = right.begin();
+  for (const Fact word : left) {
+    if (!may_be_same(word, *other)) return false;
+    ++other;
+  }
+  return true;
+}
+
+using Variables = std::map<std::string_view, std::vector<std::string_view>>;
+
+// The dtypes of each type variable, sorted.
+Variables variables_of(const ServedDtypes& served) {
+  Variables variables;
+  for (const ServedDtypes::Entry& entry : served.entries) {
+    if (entry.variable.empty()) continue;
+    variables[entry.variable].push_back(canonical_dtype(entry.where.text()));
+  }
+  for (auto& [name, dtypes] : variables) std::sort(dtypes.begin(), dtypes.end());
+  return variables;
+}
+
+// Variables of `in` that `from` knows under another name -> that name.
+std::map<std::string_view, std::string_view> renamed_variables(const ServedDtypes& from,
+                                                               const ServedDtypes& in) {
+  Variables gone = variables_of(from);
+  Variables come = variables_of(in);
+  std::erase_if(gone, [&come](const auto& one) { return come.erase(one.first) > 0; });
+  std::map<std::string_view, std::string_view> renamed;
+  const auto pair_off = [&](const auto& are_one) {
+    for (auto old = gone.begin(); old != gone.end();) {
+      const auto found = std::find_if(come.begin(), come.end(),
+                                      [&](const auto& one) { return are_one(*old, one); });
+      if (found == come.end()) {
+        ++old;
+        continue;
+      }
+      renamed[found->first] = old->first;
+      come.erase(found);
+      old = gone.erase(old);
+    }
+  };
+  pair_off([](const auto& a, const auto& b) { return a.second == b.second; });
+  if (gone.size() == 1 && come.size() == 1) pair_off([](const auto&, const auto&) { return true; });
+  return renamed;
+}
+
+std::string text_under(const ServedDtypes::Entry& entry,
+                       const std::map<std::string_view, std::string_view>& renamed) {
+  const auto found = renamed.find(entry.variable);
+  if (found == renamed.end()) return entry.text;
+  return std::string(found->second) + entry.text.substr(entry.variable.size());
 }
 
 }  // namespace
@@ -112,11 +188,28 @@ ServedDtypes dtypes_of(const Fact& words) {
 }
 
 std::vector<ServedDtypes::Entry> lacking(const ServedDtypes& from, const ServedDtypes& in) {
+  const std::map<std::string_view, std::string_view> renamed = renamed_variables(from, in);
   std::vector<ServedDtypes::Entry> missing;
-  auto other = in.entries.begin();
+  std::vector<std::string> texts;
+  std::vector<const ServedDtypes::Entry*> ambiguous;
+  for (const ServedDtypes::Entry& entry : in.entries) {
+    texts.push_back(text_under(entry, renamed));
+    if (is_ambiguous(entry.where)) ambiguous.push_back(&entry);
+  }
+  std::sort(texts.begin(), texts.end());
   for (const ServedDtypes::Entry& entry : from.entries) {
-    while (other != in.entries.end() && other->text < entry.text) ++other;
-    if (other == in.entries.end() || other->text != entry.text) missing.push_back(entry);
+    if (std::binary_search(texts.begin(), texts.end(), entry.text)) continue;
+    const auto same = [&](const ServedDtypes::Entry& other) {
+      const auto found = renamed.find(other.variable);
+      const std::string_view variable = found == renamed.end() ? other.variable : found->second;
+      return variable == entry.variable && may_be_same(entry.where, other.where);
+    };
+    const bool respelled =
+        is_ambiguous(entry.where)
+            ? std::any_of(in.entries.begin(), in.entries.end(), same)
+            : std::any_of(ambiguous.begin(), ambiguous.end(),
+                          [&same](const ServedDtypes::Entry* other) { return same(*other); });
+    if (!respelled) missing.push_back(entry);
   }
   return missing;
 }

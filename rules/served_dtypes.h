@@ -16,6 +16,8 @@ struct ServedDtypes {
     std::string text;
     // Where it is said.
     Fact where;
+    // The type variable in front of it; empty where there is none.
+    std::string_view variable = {};
   };
   // Sorted by text, each once.
   std::vector<Entry> entries;
@@ -30,7 +32,9 @@ ServedDtypes served_dtypes(const std::vector<ServingKernel>& kernels, Key key, b
 // Of one list of dtypes or one map of lists.
 ServedDtypes dtypes_of(const Fact& words);
 
-// Entries of `from` that `in` lacks.
+// Entries of `from` that `in` lacks. Words that may mean the same (`float`, `f32`) are the same,
+// and so are type variables of two names that stand for the same dtypes, or that are all that came
+// and went.
 std::vector<ServedDtypes::Entry> lacking(const ServedDtypes& from, const ServedDtypes& in);
 
 // opseal's spelling of a dtype, or the word itself.

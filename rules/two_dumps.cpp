@@ -65,11 +65,11 @@ Half half_of(const Facts& facts, Side side, Key list, MakeRow make) {
   return half;
 }
 
-// A row that only one half has.
-void put_alone(const Row& row, bool other_is_complete, std::vector<Registered>& to,
-               std::uint64_t& unsaid) {
+// A row that only one half has; the first of its identity may have met its like.
+void put_alone(const Row& row, bool paired, bool other_is_complete, std::vector<Registered>& to,
+               std::vector<Registered>& repeats, std::uint64_t& unsaid) {
   if (other_is_complete) {
-    to.push_back(row.registered);
+    (paired ? repeats : to).push_back(row.registered);
   } else {
     ++unsaid;
   }
@@ -79,24 +79,38 @@ Paired join(const Half& before, const Half& after) {
   Paired joined;
   auto left = before.rows.begin();
   auto right = after.rows.begin();
+  // The last row that was paired.
+  const Row* last = nullptr;
+  const auto is_paired = [&last](Row row) {
+    if (last == nullptr || row.repeat == 0) return false;
+    row.repeat = last->repeat;
+    return row.key() == last->key();
+  };
   while (left != before.rows.end() || right != after.rows.end()) {
     const bool only_left =
         right == after.rows.end() || (left != before.rows.end() && left->key() < right->key());
     const bool only_right =
         left == before.rows.end() || (right != after.rows.end() && right->key() < left->key());
     if (only_left) {
-      put_alone(*left++, after.complete, joined.removed, joined.unsaid);
+      put_alone(*left, is_paired(*left), after.complete, joined.removed, joined.fewer,
+                joined.unsaid);
+      ++left;
     } else if (only_right) {
-      put_alone(*right++, before.complete, joined.added, joined.unsaid);
+      put_alone(*right, is_paired(*right), before.complete, joined.added, joined.more,
+                joined.unsaid);
+      ++right;
     } else {
+      last = &*left;
       joined.pairs.push_back({left++->registered, right++->registered});
     }
   }
   const auto in_order = [](const Registered& a, const Registered& b) {
     return a.item.index() < b.item.index();
   };
-  std::sort(joined.removed.begin(), joined.removed.end(), in_order);
-  std::sort(joined.added.begin(), joined.added.end(), in_order);
+  for (std::vector<Registered>* list :
+       {&joined.removed, &joined.added, &joined.fewer, &joined.more}) {
+    std::sort(list->begin(), list->end(), in_order);
+  }
   std::sort(joined.pairs.begin(), joined.pairs.end(),
             [&in_order](const RegisteredPair& a, const RegisteredPair& b) {
               return in_order(a.before, b.before);

@@ -32,6 +32,9 @@ struct Paired {
   std::vector<Registered> removed;
   // The same of the dump after.
   std::vector<Registered> added;
+  // Further registrations of an identity that both dumps have, in one of them alone.
+  std::vector<Registered> fewer;
+  std::vector<Registered> more;
   // In one dump alone where the other can't tell.
   std::uint64_t unsaid = 0;
 };

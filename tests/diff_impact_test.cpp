@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "cli/settings.h"
-#include "compare/schema_text.h"
+#include "compare/call_signature.h"
 #include "tests/diff_support.h"
 #include "tests/support.h"
 
@@ -206,8 +206,8 @@ TEST_CASE("schemas are compared by what they mean") {
         "numerics minor mv: output 0 shares memory with an argument");
   CHECK(schema_change("a::f(Tensor x) -> (Tensor, Tensor)", "a::f(Tensor x) -> Tensor") ==
         "breaking major mv: returns 1 output, before 2");
-  CHECK(!read_schema(R"({"type": "ffi.Function"})").readable);
-  CHECK(!read_schema("f(((").readable);
+  CHECK(!read_call_signature(R"({"type": "ffi.Function"})").readable);
+  CHECK(!read_call_signature("f(((").readable);
 }
 
 TEST_CASE("functions that differ are named, or what they take") {

@@ -1,4 +1,9 @@
-#include "compare/schema_text.h"
+#include "compare/call_signature.h"
+
+#include <charconv>
+#include <optional>
+#include <system_error>
+#include <utility>
 
 namespace opseal {
 namespace {
@@ -47,7 +52,7 @@ std::string plain_default(std::string_view text) {
   return elements.empty() ? "[]" : std::string(elements.front());
 }
 
-void set_type(std::string_view text, SchemaArgument& argument) {
+void set_type(std::string_view text, CallArgument& argument) {
   const bool symbolic = text.starts_with("Sym");
   if (symbolic) text.remove_prefix(3);
   std::string type(text);
@@ -58,16 +63,13 @@ void set_type(std::string_view text, SchemaArgument& argument) {
       if (close == type.npos) break;
       argument.alias = type.substr(at + 1, close - at - 1);
       type.erase(at, close - at + 1);
-    } else if (type[at] == '[') {
-      while (at + 1 < type.size() && type[at + 1] >= '0' && type[at + 1] <= '9')
-        type.erase(at + 1, 1);
     }
   }
   argument.type = type;
 }
 
-SchemaArgument read_argument(std::string_view text) {
-  SchemaArgument argument;
+CallArgument read_argument(std::string_view text) {
+  CallArgument argument;
   const std::size_t equals = text.find('=');
   if (equals != text.npos) {
     argument.fallback = plain_default(text.substr(equals + 1));
@@ -94,10 +96,26 @@ std::size_t closing(std::string_view text, std::size_t open) {
   return text.npos;
 }
 
+// The text between quotation marks; where there are none, the text itself.
+std::string_view unquoted(std::string_view text) {
+  const bool quoted = text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
+                      text.front() == text.back();
+  return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+std::optional<double> number_of(std::string_view text) {
+  if (text == "True" || text == "true") return 1;
+  if (text == "False" || text == "false") return 0;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
 }  // namespace
 
-Schema read_schema(std::string_view text) {
-  Schema schema;
+CallSignature read_call_signature(std::string_view text) {
+  CallSignature schema;
   const std::size_t open = text.find('(');
   if (open == text.npos || text.starts_with('{')) return schema;
   const std::size_t close = closing(text, open);
@@ -110,15 +128,36 @@ Schema read_schema(std::string_view text) {
       keyword_only = true;
       continue;
     }
-    schema.arguments.push_back(read_argument(part));
-    schema.arguments.back().keyword_only = keyword_only;
+    if (part == "...") {
+      schema.more_arguments = true;
+      continue;
+    }
+    CallArgument argument = read_argument(part);
+    argument.keyword_only = keyword_only;
+    if (argument.name.empty()) argument.name = '_' + std::to_string(schema.arguments.size());
+    schema.arguments.push_back(std::move(argument));
   }
   std::string_view results = trimmed(text.substr(arrow + 2));
   if (results.starts_with('(') && results.ends_with(')'))
     results = results.substr(1, results.size() - 2);
-  for (const std::string_view part : split(results)) schema.results.push_back(read_argument(part));
+  for (const std::string_view part : split(results)) {
+    if (part == "...") {
+      schema.more_results = true;
+    } else {
+      schema.results.push_back(read_argument(part));
+    }
+  }
   schema.readable = true;
   return schema;
+}
+
+bool same_default(std::string_view a, std::string_view b) {
+  if (a == b) return true;
+  const std::string_view left = unquoted(a);
+  const std::string_view right = unquoted(b);
+  if (left != a && right != b) return left == right;
+  const std::optional<double> first = number_of(a);
+  return first.has_value() && first == number_of(b);
 }
 
 }  // namespace opseal
