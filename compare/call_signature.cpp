@@ -145,6 +145,9 @@ CallSignature read_call_signature(std::string_view text) {
       schema.more_results = true;
     } else {
       schema.results.push_back(read_argument(part));
+      std::string& name = schema.results.back().name;
+      // What torch calls results of functions that give them none.
+      if (name == '_' + std::to_string(schema.results.size() - 1)) name.clear();
     }
   }
   schema.readable = true;

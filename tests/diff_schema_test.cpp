@@ -68,6 +68,8 @@ TEST_CASE("arguments that are passed another way, or in any number, are told") {
         "breaking major mv: output 1 has the name `indices`, before `at`");
   CHECK(schema_change("Tensor x) -> Tensor", "Tensor x) -> Tensor out") ==
         "additive minor mv: output 0 has the name `out`, before no name");
+  CHECK(schema_change("Tensor x) -> (Tensor _0, Tensor _1)", "Tensor x) -> (Tensor, Tensor)") ==
+        "");
 }
 
 TEST_CASE("another count of operands hides nothing else") {
