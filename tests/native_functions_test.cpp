@@ -232,7 +232,8 @@ TEST_CASE("kernels are said only where `dispatch` can be read") {
 TEST_CASE("a backend's file is read as a whole, or what isn't is said") {
   const std::string_view few = "- func: a(Tensor x) -> Tensor\n- func: b(Tensor x) -> Tensor\n";
   const auto read = [few](std::string_view text) {
-    return native_functions_manifest(files({few, text}), "1");
+    return native_functions_manifest(
+        files({few, text, "- name: a(Tensor x) -> Tensor\n  x: grad\n"}), "1");
   };
   const auto whole = read("backend: Lazy\nsupported: [a]\nfull_codegen: [b]\nautograd:\n");
   CHECK(whole.messages.empty());

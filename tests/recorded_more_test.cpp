@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <iostream>
 #include <set>
 #include <string>
@@ -60,7 +61,9 @@ TEST_CASE(
     SUBCASE(registry.name) {
       const Audit audit =
           audit_paths({(folder / (std::string(registry.name) + ".json")).string()}, {});
-      CHECK(audit.facts.problems.empty());
+      // Notes tell the remarks of the walk.
+      CHECK(std::none_of(audit.facts.problems.begin(), audit.facts.problems.end(),
+                         [](const Problem& each) { return each.severity != Severity::note; }));
       int operators = 0;
       int kernels = 0;
       for_each_operator(audit.facts, [&](const Fact&, const Fact& op) {

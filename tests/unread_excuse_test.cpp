@@ -82,7 +82,7 @@ constexpr Excuse excuses[] = {
      "", R"(, "exceptions": [17])"},
     {"dtype-backend-unsupported",
      R"("operators": [{"name": "f", "kernels": [
-        {"platform": "gpu", "backend": "warp", "dtypes": ["f32", "bf16"]@}]}])",
+        {"platform": "webgpu", "dtypes": ["f32", "bf16"]@}]}])",
      "", R"(, "refused": [17])"},
     {"name-duplicate",
      R"("operators": [{"name": "f", "kernels": [{"platform": "cpu"}]}, {"name": "f", "kernels": [@]}])",

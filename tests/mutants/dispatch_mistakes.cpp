@@ -81,6 +81,16 @@ std::vector<Mistake> dispatch_mistakes() {
          return false;
        },
        "dispatch"},
+      {"dispatch-kernel-split", "one kind listed twice with two kernels",
+       [](Place& place) {
+         if (!add_table(place.item)) return false;
+         Json& entries = place.item["table"]["entries"];
+         Json again = any_of(entries, place.random);
+         again["kernel"] = again["kernel"].get<std::string>() + "_wide";
+         entries.push_back(std::move(again));
+         return true;
+       },
+       "dispatch"},
       {"symbol-kind-mismatch", "a kernel under another kind",
        [](Place& place) {
          if (!add_table(place.item)) return false;

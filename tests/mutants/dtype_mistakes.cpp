@@ -75,10 +75,10 @@ std::vector<Mistake> dtype_mistakes() {
          place.item["inputs"] = {{{"name", "src"}, {"dtypes", promised}}};
          return true;
        }},
-      {"dtype-backend-unsupported", "bf16 on a backend without it",
+      {"dtype-backend-unsupported", "bf16 in a language without it",
        [](Place& place) {
          if (!says_no_dtypes(place)) return false;
-         add_kernel(place.item, "gpu", "warp", {"float32", "bfloat16"});
+         add_kernel(place.item, "webgpu", "wgsl", {"float32", "bfloat16"});
          return true;
        }},
       {"dtype-backend-unsupported", "doubles on Metal",
