@@ -47,6 +47,9 @@ bool is_shaped(const Json& op) {
                      [](const Json& kernel) { return kernel["platform"] == "Meta"; });
 }
 
+// Then the framework makes the shape function by itself.
+bool returns_nothing(const Json& op) { return text_of(op, "schema").ends_with("-> ()"); }
+
 // Devices that the operator has a kernel for; empty where a row serves all of them.
 std::set<std::string> devices_of(const Json& op) {
   std::set<std::string> devices;
@@ -62,7 +65,7 @@ std::set<std::string> devices_of(const Json& op) {
 // those with equal devices.
 bool neighbours_are_shaped(const Place& place) {
   const std::set<std::string> devices = devices_of(place.item);
-  if (devices.empty()) return false;
+  if (devices.empty() || returns_nothing(place.item)) return false;
   std::size_t shaped = 0;
   std::size_t near = 0;
   std::size_t near_shaped = 0;
@@ -70,7 +73,7 @@ bool neighbours_are_shaped(const Place& place) {
   for (const Json& op : place.manifest["operators"]) {
     if (op["namespace"] != place.item["namespace"] || !op.contains("abstract")) continue;
     const std::set<std::string> others = devices_of(op);
-    if (others.empty()) continue;
+    if (others.empty() || returns_nothing(op)) continue;
     ++all;
     shaped += is_shaped(op) ? 1 : 0;
     if (others != devices) continue;

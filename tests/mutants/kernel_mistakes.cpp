@@ -49,18 +49,6 @@ Json* written(Json& op, const char* list) {
   return nullptr;
 }
 
-bool only_reads(const Json& op) {
-  if (!has_items(op, "inputs") || !has_items(op, "outputs")) return false;
-  for (const Json& operand : op["inputs"]) {
-    if (!operand.contains("mutated") || operand["mutated"] == true) return false;
-    if (has(operand, "alias")) return false;
-  }
-  for (const Json& operand : op["outputs"]) {
-    if (has(operand, "alias")) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 std::vector<Mistake> kernel_mistakes() {
@@ -150,10 +138,6 @@ std::vector<Mistake> kernel_mistakes() {
        [](Place& place) {
          return written(place.item, "outputs") != nullptr &&
                 state(place, "capabilities", {{"in_place", false}});
-       }},
-      {"alias-incoherent", "a kernel in place under an operator that writes nothing",
-       [](Place& place) {
-         return only_reads(place.item) && state(place, "capabilities", {{"in_place", true}});
        }},
       {"precision-unaudited", "a bound that nobody checked",
        [](Place& place) {

@@ -121,6 +121,8 @@ std::vector<Mistake> registration_mistakes() {
        }},
       {"platform-spelling", "a kernel under another spelling of a platform",
        [](Place& place) {
+         // There letter case is no spelling.
+         if (place.manifest["system"] == "executorch") return false;
          if (!has_items(place.manifest, "platforms")) return false;
          for (Json& kernel : place.item["kernels"]) {
            if (kernel["platform"] != "cpu" && kernel["platform"] != "CPU") continue;
