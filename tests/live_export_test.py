@@ -89,6 +89,7 @@ CASES = (
                 "cache-key-unseparated": 1,
                 "cache-key-env": 1,
                 "cache-temp-collision": 1,
+                "cache-prefix-bleed": 1,
             },
         },
         trace=True,
