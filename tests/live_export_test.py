@@ -226,16 +226,18 @@ def say_required(value):
 
 
 def comparable(manifest):
-    """Without what may differ: who exported and what devices he saw, and five things that older
+    """Without what may differ: who exported and what devices he saw, and six things that older
     recordings say otherwise.
 
     They counted 0 inputs for an implementation that takes `*args`, gave an empty list for ways that
     counted nothing, did not see that a tangent reaches `reshard` through a loop variable, left out
-    `required` where it equals `positional`, and had the registrations in the order of their files,
-    not in that of the imports.
+    `required` where it equals `positional`, had the registrations in the order of their files, not
+    in that of the imports, and did not say how a cache finds its entries.
     """
     say_required(manifest)
     manifest.pop("devices", None)
+    for cache in manifest.get("caches", []):
+        cache.pop("match", None)
     if "registrations" in manifest:
         manifest["registrations"].sort(key=lambda entry: json.dumps(entry, sort_keys=True))
     for key in ("name", "version", "python"):
