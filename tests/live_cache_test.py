@@ -15,8 +15,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import live_export_test
+import live_support
 
 # Builds two kernels into the cache and says what each key was made from, in order.
 KERNELS = r'''
@@ -175,6 +177,9 @@ def check_brainevent(results, opseal, python, version, folder):
     (folder / "parts" / "add.0").write_bytes(b"another source")
     library = folder / "cache" / folders[1] / "add_fast.so"
     library.write_bytes(library.read_bytes()[:-100])
+    # What was written within the hour may be a build that is running.
+    for path in (library, *library.parent.iterdir(), library.parent):
+        os.utime(path, (time.time() - 7200,) * 2)
     found, problems = findings(opseal, folder, "cache")
     wanted = [
         ("cache-key-mismatch", "cache kernels: " + folders[0]),
@@ -208,6 +213,8 @@ def check_triton(results, opseal, python, folder):
 
     (cache / folders[0]).rename(cache / folders[0].replace(folders[0][0], "AB"[folders[0][0] == "A"], 1))
     (cache / folders[1] / "scale.cubin").unlink()
+    for path in (*(cache / folders[1]).iterdir(), cache / folders[1]):
+        os.utime(path, (time.time() - 7200,) * 2)
     found, problems = findings(opseal, folder, "cache")
     rules = sorted(rule for rule, _ in found)
     wanted = ["cache-entry-broken", "cache-entry-unused", "cache-key-mismatch"]
@@ -223,13 +230,13 @@ def main():
     opseal = str(pathlib.Path(arguments.opseal).absolute())
     results = Results()
     cases = {case.name: case for case in live_export_test.CASES}
-    triton = live_export_test.Case("triton", {"triton": "3.9.0"}, {}, {})
+    triton = live_support.Case("", "triton-3.9.0", {"triton": "3.9.0"}, {}, {})
     for case in (cases["brainevent-0.1.2"], cases["brainevent-0.2.1"], triton):
         try:
             if shutil.which("g++") is None:
-                raise live_export_test.Skip("no compiler")
-            python = live_export_test.environment(arguments.cache.absolute(), case, arguments.python)
-        except live_export_test.Skip as reason:
+                raise live_support.Skip("no compiler")
+            python = live_support.environment(arguments.cache.absolute(), case, arguments.python)
+        except live_support.Skip as reason:
             results.skip("{}: {}".format(case.name, reason))
             continue
         with tempfile.TemporaryDirectory() as name:
