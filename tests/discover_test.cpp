@@ -88,7 +88,7 @@ TEST_CASE("a manifest whose keys were sorted has its mark at the end of a large 
 
 TEST_CASE("a manifest's mark is found wherever it stands in the first 64 KiB") {
   // The first key is none of the format's, so that only the mark can tell.
-  for (const std::size_t before : {0, 4000, 4070, 4080, 4096, 5000, 60'000}) {
+  for (const std::size_t before : {0u, 4000u, 4070u, 4080u, 4096u, 5000u, 60'000u}) {
     Tree tree;
     tree.add("a.json", R"({"_about": ")" + std::string(before, 'x') +
                            R"(", "opseal_manifest": 1, "operators": []})");
