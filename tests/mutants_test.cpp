@@ -95,13 +95,15 @@ TEST_CASE("each mistake made in a recorded registry is found by its rule") {
     }
   }
   const std::set<std::string> placeless = without_place();
-  for (const auto& [rule, made] : places) {
-    CHECK_MESSAGE((made == 0) == placeless.contains(rule), rule << ": " << made << " places");
+  for (const auto& place : places) {
+    CHECK_MESSAGE((place.second == 0) == placeless.contains(place.first),
+                  place.first << ": " << place.second << " places");
   }
-  for (const auto& [pair, copies] : disturbances) {
+  for (const auto& entry : disturbances) {
+    const Pair& pair = entry.first;
     CHECK_MESSAGE(allowed_disturbances().contains(pair),
-                  "a mistake for " << pair.first << " sets off " << pair.second << " in " << copies
-                                   << " copies");
+                  "a mistake for " << pair.first << " sets off " << pair.second << " in "
+                                   << entry.second << " copies");
   }
   for (const auto& allowed : allowed_disturbances()) {
     CHECK_MESSAGE(disturbances.contains(allowed.first),
