@@ -23,15 +23,7 @@ void report(const Fact& manifest, const Fact& op, const Gap& gap, Sink& sink) {
   if (required && gap.promised) finding.severity = Severity::error;
 }
 
-void check(const Facts& facts, Sink& sink) {
-  DtypeWords words(facts);
-  DtypeGrid grid(words);
-  for_each_operator(facts, [&](const Fact& manifest, const Fact& op) {
-    if (!grid.compare(op)) return;
-    sink.inspected();
-    for (const Gap& gap : grid.gaps()) report(manifest, op, gap, sink);
-  });
-}
+void check(const Facts& facts, Sink& sink) { check_gaps(facts, sink, report); }
 
 }  // namespace
 

@@ -72,12 +72,12 @@ bool names_platform(const Fact& list, const Fact& manifest, std::string_view pla
   return false;
 }
 
-}  // namespace
-
-class DtypeGrid::Comparison {
+// The dtype x platform grid of one operator and its holes.
+class Comparison {
  public:
   explicit Comparison(DtypeWords& words) : words_(words) {}
 
+  // False where the operator has nothing to compare. `gaps()` is good until the next call.
   bool compare(const Fact& op) {
     gaps_.clear();
     if (!has_two_platforms(op)) return false;
@@ -399,10 +399,17 @@ class DtypeGrid::Comparison {
   std::size_t comparisons_ = 0;
 };
 
-DtypeGrid::DtypeGrid(DtypeWords& words) : comparison_(std::make_unique<Comparison>(words)) {}
-DtypeGrid::~DtypeGrid() = default;
-bool DtypeGrid::compare(const Fact& op) { return comparison_->compare(op); }
-const std::vector<Gap>& DtypeGrid::gaps() const { return comparison_->gaps(); }
+}  // namespace
+
+void check_gaps(const Facts& facts, Sink& sink, ReportGap report) {
+  DtypeWords words(facts);
+  Comparison comparison(words);
+  for_each_operator(facts, [&](const Fact& manifest, const Fact& op) {
+    if (!comparison.compare(op)) return;
+    sink.inspected();
+    for (const Gap& gap : comparison.gaps()) report(manifest, op, gap, sink);
+  });
+}
 
 bool is_required_platform(const Fact& manifest, std::string_view platform) {
   const Facts& facts = manifest.facts();

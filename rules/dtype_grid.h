@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,22 +35,10 @@ struct Gap {
   bool promised = false;
 };
 
-// The dtype x platform grid of one operator and its holes: shared by `dtype-gap`, which tells them,
-// and `dtype-grid-hole`, which tells those that stand alone.
-class DtypeGrid {
- public:
-  explicit DtypeGrid(DtypeWords& words);
-  ~DtypeGrid();
-
-  // False where the operator has nothing to compare. `gaps()` is good until the next call.
-  bool compare(const Fact& op);
-  const std::vector<Gap>& gaps() const;
-
- private:
-  class Comparison;
-
-  std::unique_ptr<Comparison> comparison_;
-};
+// Calls `report` for each gap of each operator whose kernels on two platforms say their dtypes:
+// shared by `dtype-gap` and by `dtype-grid-hole`, which tells those that stand alone.
+using ReportGap = void (*)(const Fact& manifest, const Fact& op, const Gap& gap, Sink& sink);
+void check_gaps(const Facts& facts, Sink& sink, ReportGap report);
 
 // The manifest, or the settings of the run, require the platform.
 bool is_required_platform(const Fact& manifest, std::string_view platform);

@@ -24,15 +24,7 @@ void report(const Fact& manifest, const Fact& op, const Gap& gap, Sink& sink) {
   if (gap.promised && is_required_platform(manifest, platform)) finding.severity = Severity::error;
 }
 
-void check(const Facts& facts, Sink& sink) {
-  DtypeWords words(facts);
-  DtypeGrid grid(words);
-  for_each_operator(facts, [&](const Fact& manifest, const Fact& op) {
-    if (!grid.compare(op)) return;
-    sink.inspected();
-    for (const Gap& gap : grid.gaps()) report(manifest, op, gap, sink);
-  });
-}
+void check(const Facts& facts, Sink& sink) { check_gaps(facts, sink, report); }
 
 }  // namespace
 
