@@ -178,6 +178,15 @@ void read_paths(const Options& options, Audit& audit) {
   add_problems(found, audit.facts);
 }
 
+// Libraries are large: they are looked for and hashed only where a chosen rule asks about them.
+bool looks_at_libraries(const std::vector<const Rule*>& rules) {
+  return std::any_of(rules.begin(), rules.end(), [](const Rule* rule) {
+    const auto& needs = rule->needs;
+    return std::find(needs.begin(), needs.end(), Key::libraries) != needs.end() &&
+           std::find(needs.begin(), needs.end(), Key::path) != needs.end();
+  });
+}
+
 void judge(const Options& options, const std::vector<const Rule*>& rules, Audit& audit) {
   // From here on facts are const.
   audit.runs = run_rules(rules, audit.facts, thread_count(options), audit.findings);
@@ -236,7 +245,7 @@ void compare_dumps(const Options& options, Audit& audit) {
 Audit run_audit(const Options& options) {
   Audit audit = read_inputs(options);
   const std::vector<const Rule*> rules = choose_rules(audit.settings);
-  state_artifacts(audit.facts);
+  if (looks_at_libraries(rules)) state_artifacts(audit.facts);
   state_settings(audit.settings.stated, audit.facts);
   state_settings(audit.settings.also_stated, audit.facts);
   remark_lost_joins(audit.facts);
