@@ -17,6 +17,7 @@
 #include "opseal/digest.h"
 #include "opseal/text.h"
 #include "tests/support.h"
+#include "tests/tree.h"
 
 namespace fs = std::filesystem;
 using namespace std::string_literals;
@@ -39,39 +40,13 @@ std::string elf(std::size_t size) {
   return bytes;
 }
 
-// A scratch directory that is gone with the test; the test runs in it.
-class Tree {
- public:
-  Tree() : before_(fs::current_path()) {
-    std::string pattern = (fs::temp_directory_path() / "opseal_cache_XXXXXX").string();
-    root_ = ::mkdtemp(pattern.data());
-    fs::current_path(root_);
-  }
-  Tree(const Tree&) = delete;
-  Tree& operator=(const Tree&) = delete;
-  ~Tree() {
-    fs::current_path(before_);
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
-
-  static void add(const fs::path& path, const std::string& text) {
-    if (path.has_parent_path()) fs::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::binary) << text;
-  }
-  // As if everything at or below the path had been written two hours ago.
-  static void age(const fs::path& path) {
-    const auto then = fs::file_time_type::clock::now() - std::chrono::hours(2);
-    std::vector<fs::path> all{path};
-    for (const auto& entry : fs::recursive_directory_iterator(path)) all.push_back(entry.path());
-    for (const fs::path& one : all) fs::last_write_time(one, then);
-  }
-  const fs::path& root() const { return root_; }
-
- private:
-  fs::path before_;
-  fs::path root_;
-};
+// As if everything at or below the path had been written two hours ago.
+void age(const fs::path& path) {
+  const auto then = fs::file_time_type::clock::now() - std::chrono::hours(2);
+  std::vector<fs::path> all{path};
+  for (const auto& entry : fs::recursive_directory_iterator(path)) all.push_back(entry.path());
+  for (const fs::path& one : all) fs::last_write_time(one, then);
+}
 
 std::string dump_of(const Audit& audit) {
   std::ostringstream out;
@@ -161,7 +136,7 @@ TEST_CASE("a directory of `name_key/name.so` is a cache, whatever it is called")
   tree.add("some/where/add_fast_"s + key + "/add_fast.so", elf(1000).substr(0, 500));
   tree.add("some/where/gone_"s + key + "/.gone.12.ab.tmp.so", "x");
   tree.add("some/where/.build-12-abcdef01/add.so", "");
-  tree.age("some/where");
+  age("some/where");
   tree.add("some/where/new_"s + key + "/readme", "");
   const std::string dump = read_cache(".");
   has(dump,
@@ -205,7 +180,7 @@ TEST_CASE("a key of triton's is held against the hash in the entry, at its place
   const std::string fresh = read_cache("cache");
   has(fresh, R"("architectures":["sm_90"],"elsewhere":["/nowhere/at/all/scale.llir"])");
   CHECK(fresh.find("missing") == std::string::npos);
-  tree.age("cache");
+  age("cache");
   const Audit audit = audit_paths({"cache"}, {"cache-*"});
   const std::string dump = dump_of(audit);
   has(dump, R"("name":"scale","key":")"s + hash32 + R"(","recomputed_key":")" + hash32 + '"');
@@ -274,7 +249,7 @@ TEST_CASE("an extension of pytorch's is told by its build file") {
   tree.add("ext/mv/lock", "");
   tree.add("ext/lost/build.ninja", torch_build("lost.so"));
   tree.add("ext/lost/lock", "");
-  tree.age("ext");
+  age("ext");
   tree.add("ext/running/build.ninja", torch_build("running.so"));
   const Audit audit = audit_paths({"ext"}, {"cache-*"});
   const std::string dump = dump_of(audit);
@@ -334,8 +309,8 @@ TEST_CASE("a described cache says nothing of a library that may still be written
   options.paths = {"."};
   options.select = {"cache-*"};
   CHECK(run_audit(options).findings.empty());
-  tree.age("a");
-  tree.age("b");
+  age("a");
+  age("b");
   CHECK(show(count_findings(run_audit(options))) == "cache-entry-broken error 2, ");
 }
 

@@ -9,6 +9,7 @@
 
 #include "cli/process.h"
 #include "tests/support.h"
+#include "tests/tree.h"
 
 namespace fs = std::filesystem;
 
@@ -17,37 +18,11 @@ namespace {
 
 constexpr const char* manifest = R"({"opseal_manifest": 1, "operators": [{"name": "add"}]})";
 
-// A scratch directory that is gone with the test; the test runs in it.
-class Tree {
- public:
-  Tree() : before_(fs::current_path()) {
-    std::string pattern = (fs::temp_directory_path() / "opseal_discover_XXXXXX").string();
-    root_ = ::mkdtemp(pattern.data());
-    fs::current_path(root_);
-  }
-  Tree(const Tree&) = delete;
-  Tree& operator=(const Tree&) = delete;
-  ~Tree() {
-    fs::current_path(before_);
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
-
-  void add(const fs::path& path, const std::string& text = manifest) {
-    fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
-  }
-  // False when there is no git here.
-  static bool git(std::vector<std::string> words) {
-    words.insert(words.begin(), {"git", "-c", "user.name=t", "-c", "user.email=t@example.org"});
-    return run_process(words).status == 0;
-  }
-  const fs::path& root() const { return root_; }
-
- private:
-  fs::path before_;
-  fs::path root_;
-};
+// False when there is no git here.
+bool git(std::vector<std::string> words) {
+  words.insert(words.begin(), {"git", "-c", "user.name=t", "-c", "user.email=t@example.org"});
+  return run_process(words).status == 0;
+}
 
 Discovered find(const std::vector<std::string>& paths, const std::vector<Exclusion>& exclude = {}) {
   Options options;
@@ -67,8 +42,8 @@ std::string names(const Discovered& found) {
 
 TEST_CASE("each file's kind is told by its content") {
   Tree tree;
-  tree.add("a.json");
-  tree.add("sub/no_ending");
+  tree.add("a.json", manifest);
+  tree.add("sub/no_ending", manifest);
   tree.add("other.json", R"({"name": 1})");
   tree.add("text.txt", "opseal_manifest");
   const Discovered found = find({"."});
@@ -112,10 +87,10 @@ TEST_CASE("where the first bytes end inside the mark, a schema is no manifest") 
 
 TEST_CASE("files that git ignores are left out, unless they or their directory are given by name") {
   Tree tree;
-  if (!Tree::git({"init", "-q", "."})) return;
+  if (!git({"init", "-q", "."})) return;
   tree.add(".gitignore", "build/\n");
-  tree.add("a.json");
-  tree.add("build/b.json");
+  tree.add("a.json", manifest);
+  tree.add("build/b.json", manifest);
   CHECK(names(find({"."})) == "a.json ");
   CHECK(names(find({"build"})) == "build/b.json ");
   CHECK(names(find({"build/b.json"})) == "build/b.json ");
@@ -123,27 +98,27 @@ TEST_CASE("files that git ignores are left out, unless they or their directory a
 
 TEST_CASE("nothing that the tree's own git configuration names is run") {
   Tree tree;
-  if (!Tree::git({"init", "-q", "."})) return;
-  tree.add("a.json");
-  Tree::git({"config", "core.fsmonitor", "touch " + (tree.root() / "ran").string() + "; true"});
+  if (!git({"init", "-q", "."})) return;
+  tree.add("a.json", manifest);
+  git({"config", "core.fsmonitor", "touch " + (tree.root() / "ran").string() + "; true"});
   CHECK(names(find({"."})) == "a.json ");
   CHECK(!fs::exists(tree.root() / "ran"));
 }
 
 TEST_CASE("a submodule that is not checked out ends no run") {
   Tree tree;
-  if (!Tree::git({"init", "-q", "."})) return;
-  tree.add("a.json");
+  if (!git({"init", "-q", "."})) return;
+  tree.add("a.json", manifest);
   fs::create_directory("module");
-  REQUIRE(Tree::git({"update-index", "--add", "--cacheinfo",
-                     "160000,1234567890123456789012345678901234567890,module"}));
+  REQUIRE(git({"update-index", "--add", "--cacheinfo",
+               "160000,1234567890123456789012345678901234567890,module"}));
   CHECK(names(find({"."})) == "a.json ");
 }
 
 TEST_CASE("symbolic links lead to no file outside the given directory") {
   Tree tree;
-  tree.add("inside/a.json");
-  tree.add("outside/b.json");
+  tree.add("inside/a.json", manifest);
+  tree.add("outside/b.json", manifest);
   fs::create_symlink("../outside/b.json", "inside/link.json");
   fs::create_directory_symlink(".", "inside/loop");
   CHECK(names(find({"inside"})) == "inside/a.json ");
@@ -152,9 +127,9 @@ TEST_CASE("symbolic links lead to no file outside the given directory") {
 TEST_CASE(
     "patterns of exclude are relative to where they are written, or match any part of a path") {
   Tree tree;
-  tree.add("third_party/x/a.json");
-  tree.add("sub/third_party/b.json");
-  tree.add("sub/c.json");
+  tree.add("third_party/x/a.json", manifest);
+  tree.add("sub/third_party/b.json", manifest);
+  tree.add("sub/c.json", manifest);
   const std::string here = tree.root().string();
   CHECK(names(find({"."}, {{"third_party", here}})) == "sub/c.json ");
   CHECK(names(find({"."}, {{"sub/*", here}})) == "third_party/x/a.json ");
@@ -192,8 +167,8 @@ TEST_CASE("what a manifest says of itself is told, a few of it") {
 
 TEST_CASE("a directory that can't be read is a problem, not an empty one") {
   Tree tree;
-  tree.add("a.json");
-  tree.add("closed/b.json");
+  tree.add("a.json", manifest);
+  tree.add("closed/b.json", manifest);
   fs::permissions("closed", fs::perms::none);
   // Root reads everything.
   const Discovered found = find({"."});

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analyzers/export.h"
+#include "tests/export_workshop.h"
 
 namespace fs = std::filesystem;
 
@@ -237,27 +237,6 @@ class Packages {
  private:
   fs::path folder_;
 };
-
-// Nothing where there is no Python at all: then there is nothing to test.
-std::optional<ExportOutcome> run(std::string_view name, ExportRequest request = {}) {
-  const auto found = std::ranges::find(all_exporters(), name, &Exporter::name);
-  REQUIRE(found != all_exporters().end());
-  request.python = "python3";
-  ExportOutcome outcome = run_exporter(*found, request);
-  if (outcome.status == ExportStatus::no_interpreter) {
-    // CTest looks for this at the beginning of a line.
-    std::cout << "skipped: " << outcome.message << "\n";
-    return std::nullopt;
-  }
-  return outcome;
-}
-
-json manifest_of(const ExportOutcome& outcome) {
-  CAPTURE(outcome.message);
-  CAPTURE(outcome.stderr_tail);
-  REQUIRE(outcome.status == ExportStatus::ok);
-  return json::parse(outcome.manifest);
-}
 
 // The operator of that name and, where it matters, version; null where there is none.
 json operator_of(const json& manifest, const std::string& name, int since = -1) {

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analyzers/export.h"
+#include "tests/export_workshop.h"
 
 namespace fs = std::filesystem;
 
@@ -265,28 +265,6 @@ class Packages {
   fs::path folder_;
 };
 
-// Nothing where there is no Python at all: then there is nothing to test.
-std::optional<ExportOutcome> run_torch(ExportRequest request) {
-  request.python = "python3";
-  request.tool_version = "1.2.3";
-  const auto torch = std::ranges::find(all_exporters(), "torch", &Exporter::name);
-  REQUIRE(torch != all_exporters().end());
-  ExportOutcome outcome = run_exporter(*torch, request);
-  if (outcome.status == ExportStatus::no_interpreter) {
-    // CTest looks for this at the beginning of a line.
-    std::cout << "skipped: " << outcome.message << "\n";
-    return std::nullopt;
-  }
-  return outcome;
-}
-
-json manifest_of(const ExportOutcome& outcome) {
-  CAPTURE(outcome.message);
-  CAPTURE(outcome.stderr_tail);
-  REQUIRE(outcome.status == ExportStatus::ok);
-  return json::parse(outcome.manifest);
-}
-
 json names_of(const json& manifest) {
   json names = json::array();
   for (const json& each : manifest["operators"]) names.push_back(each["name"]);
@@ -298,7 +276,7 @@ json names_of(const json& manifest) {
 TEST_CASE("torch's own operators become a manifest, whatever the version lists them by") {
   for (const std::string_view names : {names_since_2_0, names_before_2_0}) {
     const Packages packages(names);
-    const auto outcome = run_torch({});
+    const auto outcome = run("torch", {});
     if (!outcome) return;
     const json manifest = manifest_of(*outcome);
     CHECK(manifest["system"] == "torch");
@@ -335,7 +313,7 @@ TEST_CASE("torch's own operators become a manifest, whatever the version lists t
 
 TEST_CASE("with a module, only what that module registered is said") {
   const Packages packages(names_since_2_0);
-  const auto outcome = run_torch({.modules = {"mine"}});
+  const auto outcome = run("torch", {.modules = {"mine"}});
   if (!outcome) return;
   const json manifest = manifest_of(*outcome);
   REQUIRE(names_of(manifest) ==
@@ -366,7 +344,7 @@ TEST_CASE("with a module, only what that module registered is said") {
 
 TEST_CASE("where torch has no tables of fakes, nobody says that there is none") {
   const Packages packages(names_before_2_0);
-  const auto outcome = run_torch({.modules = {"mine"}});
+  const auto outcome = run("torch", {.modules = {"mine"}});
   if (!outcome) return;
   const json manifest = manifest_of(*outcome);
   REQUIRE(manifest["operators"][2]["name"] == "mine::native");
@@ -375,7 +353,7 @@ TEST_CASE("where torch has no tables of fakes, nobody says that there is none") 
 
 TEST_CASE("what torch registers for every custom operator is no fake of its author's") {
   const Packages packages(names_since_2_0);
-  const auto outcome = run_torch({.modules = {"theirs"}});
+  const auto outcome = run("torch", {.modules = {"theirs"}});
   if (!outcome) return;
   const json manifest = manifest_of(*outcome);
   REQUIRE(names_of(manifest) == json::array({"theirs::bare", "theirs::composite", "theirs::faked",
@@ -398,7 +376,7 @@ TEST_CASE("what torch registers for every custom operator is no fake of its auth
 
 TEST_CASE("what Python registers stands where it was registered, not where the library was made") {
   const Packages packages(names_since_2_0);
-  const auto outcome = run_torch({.modules = {"placed"}});
+  const auto outcome = run("torch", {.modules = {"placed"}});
   if (!outcome) return;
   const json manifest = manifest_of(*outcome);
   REQUIRE(names_of(manifest) == json::array({"placed::first", "placed::second"}));
@@ -415,14 +393,14 @@ TEST_CASE("what Python registers stands where it was registered, not where the l
 
 TEST_CASE("namespaces select, and what selects nothing is an error") {
   const Packages packages(names_since_2_0);
-  const auto late = run_torch({.modules = {"mine"}, .namespaces = {"aten"}});
+  const auto late = run("torch", {.modules = {"mine"}, .namespaces = {"aten"}});
   if (!late) return;
   CHECK(names_of(manifest_of(*late)) == json::array({"aten::add", "aten::late"}));
 
-  const auto absent = run_torch({.namespaces = {"absent"}});
+  const auto absent = run("torch", {.namespaces = {"absent"}});
   CHECK(absent->status == ExportStatus::failed);
   CHECK(absent->message.find("no operator in the namespace `absent`") != std::string::npos);
-  const auto idle = run_torch({.modules = {"idle"}});
+  const auto idle = run("torch", {.modules = {"idle"}});
   CHECK(idle->message.find("no operator is registered by importing `idle`") != std::string::npos);
 }
 

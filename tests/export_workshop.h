@@ -2,12 +2,15 @@
 
 // Packages that a test of an exporter writes itself, and the run of an exporter on them.
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -221,7 +224,7 @@ inline const Exporter& exporter(std::string_view name) {
 }
 
 // Nothing where there is no Python at all: then there is nothing to test.
-inline std::optional<ExportOutcome> run(std::string_view name, ExportRequest request) {
+inline std::optional<ExportOutcome> run(std::string_view name, ExportRequest request = {}) {
   request.python = "python3";
   request.tool_version = "1.2.3";
   ExportOutcome outcome = run_exporter(exporter(name), request);
@@ -231,6 +234,13 @@ inline std::optional<ExportOutcome> run(std::string_view name, ExportRequest req
     return std::nullopt;
   }
   return outcome;
+}
+
+inline nlohmann::json manifest_of(const ExportOutcome& outcome) {
+  CAPTURE(outcome.message);
+  CAPTURE(outcome.stderr_tail);
+  REQUIRE(outcome.status == ExportStatus::ok);
+  return nlohmann::json::parse(outcome.manifest);
 }
 
 inline std::optional<ExportOutcome> run_braintrace(ExportRequest request = {}) {
