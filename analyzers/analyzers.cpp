@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzers/input_error.h"
+#include "analyzers/mapped_file.h"
 
 namespace opseal {
 namespace {
@@ -56,12 +57,33 @@ const Analyzer* find_analyzer(const InputFile& input, std::string& error) {
   return nullptr;
 }
 
-Facts load_file(const Analyzer& analyzer, InputFile input) {
+namespace {
+
+void load(const Analyzer& analyzer, unsigned threads, Facts& facts) {
+  const InputFile& input = facts.files.front();
+  if (analyzer.load_package != nullptr) {
+    // A copy, since members become files too.
+    analyzer.load_package(InputFile(input), threads, facts);
+  } else if (analyzer.load_bytes == nullptr) {
+    ByteSource source = open_input(input);
+    analyzer.load(source, 0, facts);
+  } else if (input.open_path.empty()) {
+    const std::string bytes = input.bytes;
+    analyzer.load_bytes(bytes, 0, threads, facts);
+  } else {
+    const MappedFile mapped(input.open_path);
+    analyzer.load_bytes(mapped.bytes(), 0, threads, facts);
+    if (mapped.changed()) throw InputError(0, 0, "was changed while it was read");
+  }
+}
+
+}  // namespace
+
+Facts load_file(const Analyzer& analyzer, InputFile input, unsigned threads) {
   Facts facts;
   facts.files.push_back(std::move(input));
-  ByteSource source = open_input(facts.files.front());
   try {
-    analyzer.load(source, 0, facts);
+    load(analyzer, threads, facts);
   } catch (const InputError& error) {
     // Half a file would make rules count too few: keep nothing of it but what was wrong.
     Facts damaged;

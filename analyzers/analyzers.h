@@ -22,8 +22,14 @@ struct Analyzer {
   Accepts (*accepts)(std::string_view head, bool whole) = nullptr;
   // Asked with the whole file where `accepts` says look_further.
   bool (*confirms)(ByteSource& source) = nullptr;
-  // Reads the file with that number. Throws InputError where it can't go on.
+  // One of these three reads the file with that number, on up to `threads` threads. Throws
+  // InputError where it can't go on.
   void (*load)(ByteSource& source, std::uint32_t file, Facts& facts) = nullptr;
+  // Is handed all bytes at once: for files that point from one end to the other.
+  void (*load_bytes)(std::string_view bytes, std::uint32_t file, unsigned threads,
+                     Facts& facts) = nullptr;
+  // Opens file 0 itself, and adds a file for each member that it states something of.
+  void (*load_package)(const InputFile& input, unsigned threads, Facts& facts) = nullptr;
 };
 
 // Bytes that `Analyzer::accepts` is shown.
@@ -36,8 +42,8 @@ std::span<const Analyzer> all_analyzers();
 const Analyzer* find_analyzer(const InputFile& input, std::string& error);
 
 // What one input says, or the problem that kept it from being read: the single place where
-// InputError is caught. The facts have exactly one file.
-Facts load_file(const Analyzer& analyzer, InputFile input);
+// InputError is caught. The facts have exactly one file, or one more for each member of a package.
+Facts load_file(const Analyzer& analyzer, InputFile input, unsigned threads = 1);
 
 Accepts accepts_manifest(std::string_view head, bool whole);
 bool confirms_manifest(ByteSource& source);

@@ -101,6 +101,8 @@ struct InputFile {
   std::string bytes;
   // Bytes.
   std::uint64_t size = 0;
+  // Has no lines: places are offsets.
+  bool binary = false;
 };
 
 // Where two dumps are compared, which of them a document belongs to.
@@ -113,6 +115,12 @@ struct Document {
   // the libraries that manifests name: a document like any other, but it is no input.
   bool settings = false;
   Side side = Side::alone;
+  // What was read because a manifest names it: the node of that library, in another document.
+  // 0: it is an input by itself.
+  std::uint32_t of_library = 0;
+  // Documents with the same number lie below one directory that was given, or are one package, so
+  // that their libraries are loaded together. 0: nothing is known.
+  std::uint32_t group = 0;
   // Its nodes are [first, end); the first is the document's object.
   std::uint32_t first = 0;
   std::uint32_t end = 0;

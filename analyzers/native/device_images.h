@@ -1,0 +1,108 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzers/native/byte_reader.h"
+#include "opseal/facts.h"
+
+namespace opseal {
+
+class Elf;
+
+enum class ImageKind : std::uint8_t { sass, ptx, lto_ir, other };
+enum class Compression : std::uint8_t { none, zstd, lz4 };
+
+// One kernel of one image.
+struct DeviceKernel {
+  // Mangled, as in the image; a view into `DeviceImages::names`.
+  std::string_view name;
+  // -1: the image doesn't say (PTX never does).
+  std::int32_t registers = -1;
+  // Static shared memory in bytes as `ptxas -v` reports it: without the 1,024 bytes that images for
+  // sm_90 and newer reserve. -1: not said.
+  std::int32_t shared_memory = -1;
+  // Bytes of each parameter, in order.
+  std::vector<std::uint32_t> parameters;
+  // Launch bounds in threads by dimension (`.maxntid`, `.reqntid`), and blocks of a cluster; all
+  // zero: not said.
+  std::array<std::uint32_t, 3> max_threads{};
+  std::array<std::uint32_t, 3> required_threads{};
+  std::array<std::uint32_t, 3> cluster{};
+  // Has internal linkage.
+  bool local = false;
+  // How much the body does, of SASS from sm_70 on (else not said): instructions that are neither a
+  // no-op nor a branch, nor behind the last exit, as far as `most_counted`; and whether any of them
+  // writes memory (store, atomic, reduction, bulk or tensor copy, matrix store) or stops with a
+  // trap.
+  std::int32_t instructions = -1;
+  bool writes = false;
+  bool traps = false;
+  bool calls = false;
+};
+
+struct DeviceImage {
+  ImageKind kind = ImageKind::other;
+  Compression compression = Compression::none;
+  // `sm_90a`; of PTX the target it was made for, `compute_90` spelled as `sm_90`.
+  std::string architecture;
+  // PTX ISA, cubin code or NVVM IR version: `9.0`.
+  std::string version;
+  // ET_REL: a part that was not linked yet.
+  bool relocatable = false;
+  // Of `DeviceImages::containers`.
+  std::uint32_t container = 0;
+  // The entry, in bytes of the file.
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  std::vector<DeviceKernel> kernels;
+};
+
+struct DeviceContainer {
+  // Name of the section that holds it; empty for a bare file.
+  std::string_view section;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+};
+
+// A code object of a HIP bundle, which is listed and not read.
+struct BundleEntry {
+  // `hipv4-amdgcn-amd-amdhsa--gfx90a`
+  std::string target;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+};
+
+struct DeviceImages {
+  std::vector<DeviceContainer> containers;
+  // In the order of the file.
+  std::vector<DeviceImage> images;
+  std::vector<BundleEntry> bundles;
+  // Places that could not be read. Where it is not empty, the list is not whole.
+  std::vector<Problem> problems;
+  // Holds the names of kernels, which come out of decompressed images.
+  std::vector<std::string> names;
+};
+
+struct ImageOptions {
+  unsigned threads = 1;
+  // Only containers and architectures: nothing is decompressed.
+  bool kernels = true;
+  // Number of the file, for the places of problems.
+  std::uint32_t file = 0;
+};
+
+// Every fat binary in the non-executable sections of a host file, or, where it has no section
+// headers, in all of it. Damage becomes problems; never throws InputError.
+DeviceImages read_device_images(const Elf& elf, const ImageOptions& options);
+
+// A bare `.cubin`, `.fatbin` or `.ptx`; nothing recognised gives no image.
+DeviceImages read_bare_image(const Bytes& file, const ImageOptions& options);
+bool is_fat_binary(std::string_view head);
+// The text of a PTX module, by its first directives.
+bool is_ptx(std::string_view head);
+
+}  // namespace opseal
