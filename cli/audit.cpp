@@ -74,6 +74,16 @@ std::uint64_t count_operators(const Facts& facts) {
   return operators;
 }
 
+std::uint64_t count_libraries(const Facts& facts) {
+  std::uint64_t libraries = 0;
+  for (const Document& document : facts.documents) {
+    for (const Fact library : facts.root(document)[Key::libraries].items()) {
+      if (library[Key::format].said()) ++libraries;
+    }
+  }
+  return libraries;
+}
+
 void sort_findings(Audit& audit) {
   const auto key = [](const Finding& finding) {
     const Location& where = finding.evidence.where;
@@ -226,6 +236,7 @@ void look_at_libraries(const Options& options, const std::vector<const Rule*>& r
 }
 
 void judge(const Options& options, const std::vector<const Rule*>& rules, Audit& audit) {
+  audit.libraries = count_libraries(audit.facts);
   // From here on facts are const.
   audit.runs = run_rules(rules, audit.facts, thread_count(options), audit.findings);
   sort_findings(audit);
