@@ -43,6 +43,10 @@ struct ElfSegment {
   std::uint64_t address = 0;
   std::uint64_t file_size = 0;
   std::uint64_t memory_size = 0;
+  std::uint64_t alignment = 0;
+
+  bool is_loaded() const { return type == 1; }
+  bool is_executable() const { return (flags & 1) != 0; }
 };
 
 struct ElfSymbol {
@@ -53,8 +57,9 @@ struct ElfSymbol {
   std::uint8_t type = 0;
   std::uint8_t binding = 0;
   std::uint8_t visibility = 0;
-  // SHN_UNDEF (0): imported.
-  std::uint16_t section = 0;
+  // SHN_UNDEF (0): imported. SHN_ABS (0xfff1) and SHN_COMMON (0xfff2) as they stand; an index that
+  // needs the extension table (SHN_XINDEX) is the one found there.
+  std::uint32_t section = 0;
   // Empty: unversioned.
   std::string_view version;
   // Of an import: the soname that shall provide the version.
@@ -104,36 +109,45 @@ class Elf {
   // The bytes of a section as they stand in the file; empty for SHT_NOBITS. Throws InputError.
   Bytes data(const ElfSection& section) const;
   // The same, decompressed where the section is (SHF_COMPRESSED, zlib or zstd); `storage` then
-  // holds the bytes and must outlive what is returned. At most `most` bytes.
+  // holds the bytes and must outlive what is returned. Throws InputError, also where there are more
+  // than `most` bytes.
   Bytes plain_data(const ElfSection& section, std::string& storage,
                    std::uint64_t most = std::uint64_t{1} << 30) const;
 
-  // Where an address of the loaded file stands in the file; nothing for what has no bytes there.
+  // Where an address of the loaded file stands in the file, by the program headers; nothing for
+  // what has no bytes there.
   std::optional<std::uint64_t> offset_of(std::uint64_t address) const;
   // The bytes from an address to the end of the stretch that holds it; empty outside.
   Bytes at_address(std::uint64_t address) const;
   bool is_code(std::uint64_t address) const;
+  // Addresses of instructions, [first, second), sorted: of sections where there are any, since a
+  // segment may hold read-only data, too; else of segments.
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>>& code() const { return code_; }
 
   // Lower-case hexadecimal digits of the GNU build id; empty without one.
   std::string build_id() const;
   // `true` where PT_INTERP names a loader: a program, even where `type()` says shared.
   bool has_interpreter() const;
+  // Throws InputError.
   ElfDynamic dynamic() const;
   // Of the dynamic table, by the section or, without one, by the program headers and the hash
-  // table that tells its length. Undefined symbols are among them. With versions.
+  // table that tells its length. Undefined symbols are among them. With versions. Throws
+  // InputError.
   std::vector<ElfSymbol> dynamic_symbols() const;
-  // Of SHT_SYMTAB; empty on stripped files.
+  // Of SHT_SYMTAB; empty on stripped files. Throws InputError.
   std::vector<ElfSymbol> symbols() const;
 
  private:
   void read_sections();
   void read_segments();
+  void find_code();
 
   Bytes file_;
   std::uint16_t type_ = 0;
   std::uint16_t machine_ = 0;
   std::vector<ElfSection> sections_;
   std::vector<ElfSegment> segments_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> code_;
 };
 
 // Addresses that the loader fills in, and with what: RELATIVE, 64, GLOB_DAT, JUMP_SLOT, IRELATIVE
