@@ -35,6 +35,8 @@ struct Artifact {
   std::string path;
   bool found = false;
   std::string digest;
+  // Index of the library's fact that was read from the file; 0: none.
+  std::uint32_t content = 0;
 };
 
 // A path that stays inside the folder it starts from.
@@ -220,6 +222,9 @@ void write(const std::vector<Artifact>& artifacts, Facts& facts) {
     if (!artifact.digest.empty()) {
       writer.add_text(Key::found_digest, artifact.digest, Node::max_offset, 0);
     }
+    if (artifact.content != 0) {
+      writer.add(Key::content, NodeType::count, artifact.content, Node::max_offset, 0);
+    }
     writer.close(entry, Node::max_offset);
   }
   writer.close(list, Node::max_offset);
@@ -228,21 +233,66 @@ void write(const std::vector<Artifact>& artifacts, Facts& facts) {
   facts.documents.push_back(document);
 }
 
+// The files that were read, each once: a manifest beside the libraries that it names is often given
+// together with them.
+class Contents {
+ public:
+  explicit Contents(const Facts& facts) {
+    for (const Document& document : facts.documents) {
+      const InputFile& file = facts.files[document.file];
+      if (!file.binary || file.open_path.empty()) continue;
+      for (const Fact library : facts.root(document)[Key::libraries].items()) {
+        read_.emplace(real_path(file.open_path), library.index());
+      }
+    }
+  }
+
+  std::uint32_t of(const std::string& path, const ReadLibrary& read, Facts& facts) {
+    const auto [place, fresh] = read_.try_emplace(real_path(path), 0);
+    if (!fresh || !read) return place->second;
+    Facts content = read(path);
+    if (content.documents.empty() && content.problems.empty()) return 0;
+    const std::size_t before = facts.documents.size();
+    facts.append(std::move(content));
+    for (std::size_t at = before; at < facts.documents.size(); ++at) {
+      facts.documents[at].named = true;
+      for (const Fact library : facts.root(facts.documents[at])[Key::libraries].items()) {
+        place->second = library.index();
+      }
+    }
+    return place->second;
+  }
+
+ private:
+  static std::string real_path(const std::string& path) {
+    std::error_code error;
+    return fs::weakly_canonical(path, error).string();
+  }
+
+  std::map<std::string, std::uint32_t> read_;
+};
+
 }  // namespace
 
-void state_artifacts(Facts& facts) {
+void state_artifacts(const ReadLibrary& read, Facts& facts) {
   if (!facts.said[static_cast<std::size_t>(Key::libraries)]) return;
   std::vector<Artifact> all;
   Siblings siblings;
   std::uint64_t hashed = 0;
   for (const Document& document : facts.documents) {
     Unseen unseen;
-    const std::string& path = facts.files[document.file].open_path;
-    if (document.settings || path.empty()) continue;
+    const InputFile& file = facts.files[document.file];
+    const std::string& path = file.open_path;
+    // A library is what it names.
+    if (document.settings || path.empty() || file.binary) continue;
     std::vector<Artifact> found =
         look_at(facts.root(document), fs::path(path).parent_path(), siblings, hashed, unseen);
     unseen.tell(facts.problems);
     std::move(found.begin(), found.end(), std::back_inserter(all));
+  }
+  Contents contents(facts);
+  for (Artifact& artifact : all) {
+    if (artifact.found) artifact.content = contents.of(artifact.path, read, facts);
   }
   if (!all.empty()) write(all, facts);
 }

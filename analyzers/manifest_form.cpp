@@ -392,9 +392,12 @@ constexpr Form handlers_form{.item = &handler_form};
 
 constexpr std::string_view registrar_kinds[] = {"definition", "fragment", "implementation", "entry",
                                                 "imports"};
+constexpr std::string_view registrar_systems[] = {"torch",   "onnxruntime", "ggml",
+                                                  "tvm-ffi", "executorch",  "python"};
+constexpr Form registrar_system_form{.text = true, .words = registrar_systems};
 constexpr Form registrar_kind_form{.text = true, .words = registrar_kinds};
 constexpr Field registrar_fields[] = {
-    {system, &system_form, true, ""},
+    {system, &registrar_system_form, true, "`python`: an extension module"},
     {kind, &registrar_kind_form, true, ""},
     {namespace_, &text_form, false, ""},
     {platform, &text_form, false, "dispatch key"},

@@ -132,6 +132,9 @@ class OperandText {
         // In `Tensor?[]` the members are optional and the list is not.
         operand.optional = false;
         if (!read_list(operand)) return false;
+      } else if (text_[at_] == '!') {
+        // Written to, and in a set of its own: short for `(a!)`.
+        operand.alias = text_.substr(at_++, 1);
       } else if (text_[at_] == '(') {
         const std::size_t end = bracket_end(text_, at_);
         if (end == text_.npos) return false;
@@ -192,6 +195,7 @@ std::string torch_type_text(const SchemaOperand& operand) {
   text += operand.marks;
   const std::size_t open = text.find('(', operand.type.size());
   if (open != text.npos) text.erase(open, text.find(')', open) - open + 1);
+  std::erase(text, '!');
   return text;
 }
 

@@ -1,7 +1,10 @@
 #include "cli/audit.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <map>
+#include <system_error>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -17,6 +20,8 @@
 #include "opseal/text.h"
 #include "rules/rules.h"
 
+namespace fs = std::filesystem;
+
 namespace opseal {
 namespace {
 
@@ -28,12 +33,31 @@ unsigned thread_count(const Options& options) {
 // Reads files side by side and joins them in the order of their paths.
 void read_files(Discovered& found, unsigned threads, Facts& facts) {
   std::vector<Facts> parts(found.inputs.size());
+  // A single library is read on all threads, and of many each on one.
+  const auto inputs = static_cast<unsigned>(std::min<std::size_t>(parts.size(), threads));
+  const unsigned inner = inputs == 0 ? 1 : std::max(1u, threads / inputs);
   side_by_side(threads, parts.size(), [&](std::size_t at) {
     Discovered::Input& input = found.inputs[at];
     parts[at] = input.cache ? load_cache(input.cache, std::move(input.file))
-                            : load_file(*input.analyzer, std::move(input.file));
+                            : load_file(*input.analyzer, std::move(input.file), inner);
   });
-  for (Facts& part : parts) facts.append(std::move(part));
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    for (Document& document : parts[at].documents) document.group = found.inputs[at].group;
+    facts.append(std::move(parts[at]));
+  }
+}
+
+// A library that a manifest names.
+Facts read_library(const std::string& path, const std::string& root, unsigned threads) {
+  InputFile file;
+  file.path = shown_path(path, root);
+  file.open_path = path;
+  std::error_code error;
+  file.size = fs::file_size(path, error);
+  std::string problem;
+  const Analyzer* analyzer = find_analyzer(file, problem);
+  if (analyzer == nullptr || analyzer->load_bytes == nullptr) return {};
+  return load_file(*analyzer, std::move(file), threads);
 }
 
 void add_problems(Discovered& found, Facts& facts) {
@@ -48,6 +72,16 @@ std::uint64_t count_operators(const Facts& facts) {
   for (const Document& document : facts.documents)
     operators += facts.root(document)[Key::operators].size();
   return operators;
+}
+
+std::uint64_t count_libraries(const Facts& facts) {
+  std::uint64_t libraries = 0;
+  for (const Document& document : facts.documents) {
+    for (const Fact library : facts.root(document)[Key::libraries].items()) {
+      if (library[Key::format].said()) ++libraries;
+    }
+  }
+  return libraries;
 }
 
 void sort_findings(Audit& audit) {
@@ -178,16 +212,31 @@ void read_paths(const Options& options, Audit& audit) {
   add_problems(found, audit.facts);
 }
 
-// Libraries are large: they are looked for and hashed only where a chosen rule asks about them.
-bool looks_at_libraries(const std::vector<const Rule*>& rules) {
-  return std::any_of(rules.begin(), rules.end(), [](const Rule* rule) {
-    const auto& needs = rule->needs;
-    return std::find(needs.begin(), needs.end(), Key::libraries) != needs.end() &&
-           std::find(needs.begin(), needs.end(), Key::path) != needs.end();
+bool any_needs(const std::vector<const Rule*>& rules, Key key) {
+  return std::any_of(rules.begin(), rules.end(), [key](const Rule* rule) {
+    return std::find(rule->needs.begin(), rule->needs.end(), key) != rule->needs.end();
   });
 }
 
+// Libraries are large: they are looked for and read only where a chosen rule asks about them.
+void look_at_libraries(const Options& options, const std::vector<const Rule*>& rules,
+                       Facts& facts) {
+  constexpr Key contents[] = {Key::exports,    Key::imports, Key::images,  Key::handlers,
+                              Key::registrars, Key::needed,  Key::run_path};
+  const bool read = std::any_of(std::begin(contents), std::end(contents),
+                                [&rules](Key key) { return any_needs(rules, key); });
+  if (!read && !any_needs(rules, Key::path)) return;
+  ReadLibrary reader;
+  if (read) {
+    const std::string root = find_root(fs::current_path().string());
+    const unsigned threads = thread_count(options);
+    reader = [root, threads](const std::string& path) { return read_library(path, root, threads); };
+  }
+  state_artifacts(reader, facts);
+}
+
 void judge(const Options& options, const std::vector<const Rule*>& rules, Audit& audit) {
+  audit.libraries = count_libraries(audit.facts);
   // From here on facts are const.
   audit.runs = run_rules(rules, audit.facts, thread_count(options), audit.findings);
   sort_findings(audit);
@@ -245,7 +294,7 @@ void compare_dumps(const Options& options, Audit& audit) {
 Audit run_audit(const Options& options) {
   Audit audit = read_inputs(options);
   const std::vector<const Rule*> rules = choose_rules(audit.settings);
-  if (looks_at_libraries(rules)) state_artifacts(audit.facts);
+  look_at_libraries(options, rules, audit.facts);
   state_settings(audit.settings.stated, audit.facts);
   state_settings(audit.settings.also_stated, audit.facts);
   remark_lost_joins(audit.facts);

@@ -40,6 +40,8 @@ struct Audit {
   std::uint64_t other_files = 0;
   std::uint64_t excluded_files = 0;
   std::uint64_t operators = 0;
+  // Built files whose content was read, those in packages included.
+  std::uint64_t libraries = 0;
   // Everything that was given could be read, and under --strict every chosen rule had something to
   // look at.
   bool complete = true;

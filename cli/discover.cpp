@@ -45,6 +45,7 @@ class Discovery {
     std::vector<std::string> paths = options_.paths;
     if (paths.empty()) paths.push_back(".");
     for (const std::string& path : paths) {
+      ++group_;
       if (path == "-") {
         add_standard_input();
       } else {
@@ -87,7 +88,7 @@ class Discovery {
     if (analyzer == nullptr) {
       not_recognised(std::move(file));
     } else {
-      found_.inputs.push_back({std::move(file), analyzer});
+      found_.inputs.push_back({std::move(file), analyzer, {}, group_});
     }
   }
 
@@ -116,7 +117,7 @@ class Discovery {
     input.path = shown_path(directory.string(), root_);
     if (input.path.size() > 1 && input.path.ends_with('/')) input.path.pop_back();
     input.open_path = directory.string();
-    found_.inputs.push_back({std::move(input), nullptr, reader});
+    found_.inputs.push_back({std::move(input), nullptr, reader, group_});
     return reader;
   }
 
@@ -260,7 +261,7 @@ class Discovery {
       return;
     }
     if (analyzer != nullptr) {
-      found_.inputs.push_back({std::move(file), analyzer});
+      found_.inputs.push_back({std::move(file), analyzer, {}, group_});
     } else if (given) {
       not_recognised(std::move(file));
     } else {
@@ -332,6 +333,8 @@ class Discovery {
   std::string root_;
   // A directory was given.
   bool walked_ = false;
+  // Number of the given path.
+  std::uint32_t group_ = 0;
   std::vector<bool> exclude_used_;
   Discovered found_;
   std::set<std::string> seen_;

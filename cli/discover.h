@@ -17,6 +17,8 @@ struct Discovered {
     // One of the two is set: a file's reader, or a directory's.
     const Analyzer* analyzer = nullptr;
     CacheReader cache{};
+    // Inputs below one given directory, or the one that was given, have the same number, from 1.
+    std::uint32_t group = 0;
   };
   // Sorted by path, each once.
   std::vector<Input> inputs;

@@ -125,10 +125,11 @@ class JsonReport {
   }
 
   ordered_json summary() const {
-    ordered_json summary = {{"inputs", audit_.inputs},       {"operators", audit_.operators},
-                            {"error", audit_.counts.errors}, {"warning", audit_.counts.warnings},
-                            {"note", audit_.counts.notes},   {"suppressed", audit_.suppressed},
-                            {"baselined", audit_.baselined}, {"other_files", audit_.other_files}};
+    ordered_json summary = {{"inputs", audit_.inputs},           {"operators", audit_.operators},
+                            {"libraries", audit_.libraries},     {"error", audit_.counts.errors},
+                            {"warning", audit_.counts.warnings}, {"note", audit_.counts.notes},
+                            {"suppressed", audit_.suppressed},   {"baselined", audit_.baselined},
+                            {"other_files", audit_.other_files}};
     if (audit_.settings.compares) summary["changes"] = change_counts();
     return summary;
   }

@@ -34,6 +34,7 @@ std::string report_schema() {
       "properties": {
         "inputs": {"$ref": "#/$defs/Count"},
         "operators": {"$ref": "#/$defs/Count"},
+        "libraries": {"$ref": "#/$defs/Count", "description": "built files whose content was read"},
         "error": {"$ref": "#/$defs/Count", "description": "findings that nothing silences"},
         "warning": {"$ref": "#/$defs/Count"},
         "note": {"$ref": "#/$defs/Count"},
@@ -42,7 +43,7 @@ std::string report_schema() {
         "other_files": {"$ref": "#/$defs/Count", "description": "files under given directories of no kind that opseal reads"},
         "changes": {"$ref": "#/$defs/ChangeCounts"}
       },
-      "required": ["inputs", "operators", "error", "warning", "note", "suppressed", "baselined", "other_files"],
+      "required": ["inputs", "operators", "libraries", "error", "warning", "note", "suppressed", "baselined", "other_files"],
       "additionalProperties": false
     },
     "findings": {"type": "array", "items": {"$ref": "#/$defs/Finding"}},

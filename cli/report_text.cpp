@@ -182,9 +182,8 @@ class TextReport {
     const auto ran = std::count_if(audit_.runs.begin(), audit_.runs.end(),
                                    [](const RuleRun& run) { return !run.skipped; });
     out_ << (audit_.settings.compares ? "compared " : "checked ") << plural(audit_.inputs, "input")
-         << " (" << plural(audit_.operators, "operator") << ") with "
-         << plural(static_cast<std::uint64_t>(ran), "rule") << ": "
-         << plural(audit_.counts.errors, "error") << ", "
+         << " (" << content_text() << ") with " << plural(static_cast<std::uint64_t>(ran), "rule")
+         << ": " << plural(audit_.counts.errors, "error") << ", "
          << plural(audit_.counts.warnings, "warning") << ", "
          << plural(audit_.counts.notes, "note");
     if (audit_.suppressed > 0) out_ << ", " << audit_.suppressed << " suppressed";
@@ -200,6 +199,14 @@ class TextReport {
       out_ << "not looked at: " << plural(audit_.excluded_files, "file") << " by `exclude`\n";
     }
     write_verdict();
+  }
+
+  std::string content_text() const {
+    std::string text;
+    if (audit_.operators > 0 || audit_.libraries == 0) text = plural(audit_.operators, "operator");
+    if (audit_.libraries == 0) return text;
+    if (!text.empty()) text += ", ";
+    return text + plural(audit_.libraries, "library", "libraries");
   }
 
   // Why a run without findings is no clean one.

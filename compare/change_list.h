@@ -78,6 +78,9 @@ void compare_manifests(ChangeList& list, const Fact& before, const Fact& after);
 void compare_caches(ChangeList& list, const Fact& before, const Fact& after);
 // Elements of a list by the text under a key; the first of equal ones.
 std::map<std::string_view, Fact> by_text(const Fact& list, Key key);
+// What was read of a library's file.
+void compare_library_content(ChangeList& list, const std::string& subject, const Fact& before,
+                             const Fact& after);
 void compare_libraries(ChangeList& list, const Fact& before, const Fact& after);
 void compare_dispatches(ChangeList& list, const Fact& before, const Fact& after);
 // Tells of operators and targets that came and went, and which may be the same.

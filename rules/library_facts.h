@@ -1,6 +1,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "opseal/registration.h"
 
@@ -12,9 +13,12 @@ class LibraryFacts {
  public:
   explicit LibraryFacts(const Facts& facts) : facts_(&facts) {
     for (const Document& document : facts.documents) {
-      if (document.of_library == 0) continue;
-      for (const Fact library : facts.root(document)[Key::libraries].items()) {
-        read_.emplace(document.of_library, library);
+      if (!document.settings) continue;
+      for (const Fact seen : facts.root(document)[Key::entries].items()) {
+        if (!seen[Key::content].is_count()) continue;
+        const Fact content = facts.fact(seen[Key::content].count());
+        read_.emplace(seen[Key::library].count(), content);
+        contents_.insert(content.index());
       }
     }
   }
@@ -32,17 +36,20 @@ class LibraryFacts {
   template <typename Visit>
   void for_each(Visit visit) const {
     for (const Document& document : facts_->documents) {
-      if (document.settings || document.of_library != 0) continue;
+      if (document.settings) continue;
       const Fact manifest = facts_->root(document);
       for (const Fact library : manifest[Key::libraries].items()) {
-        if (library.is_object()) visit(document, manifest, library, content(library));
+        if (!library.is_object() || contents_.contains(library.index())) continue;
+        visit(document, manifest, library, content(library));
       }
     }
   }
 
  private:
   const Facts* facts_;
+  // Library of a manifest -> what was read of it.
   std::unordered_map<std::uint32_t, Fact> read_;
+  std::unordered_set<std::uint32_t> contents_;
 };
 
 }  // namespace opseal

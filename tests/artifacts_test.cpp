@@ -42,7 +42,7 @@ std::string seen_in(const fs::path& folder, const std::string& libraries) {
   REQUIRE((analyzer != nullptr));
   Facts facts = load_file(*analyzer, input);
   REQUIRE(facts.problems.empty());
-  state_artifacts(facts);
+  state_artifacts({}, facts);
   std::string out;
   for (const Problem& problem : facts.problems) out += "note: " + problem.message + '\n';
   Artifacts(facts).for_each_library(

@@ -41,7 +41,7 @@ TEST_CASE("the JSON report has the keys of the format in their order") {
   CHECK(keys_of(report) == "opseal_report tool run summary findings problems rules probes ");
   CHECK(keys_of(report["run"]) == "command arguments exit_code complete ");
   CHECK(keys_of(report["summary"]) ==
-        "inputs operators error warning note suppressed baselined other_files ");
+        "inputs operators libraries error warning note suppressed baselined other_files ");
   REQUIRE(report["findings"].size() == 1);
   const ordered_json& finding = report["findings"][0];
   CHECK(keys_of(finding) ==

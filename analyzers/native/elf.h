@@ -136,6 +136,9 @@ class Elf {
   std::vector<ElfSymbol> dynamic_symbols() const;
   // Of SHT_SYMTAB; empty on stripped files. Throws InputError.
   std::vector<ElfSymbol> symbols() const;
+  // Those of them whose name holds `part`, without a look at the others: a large file's symbols
+  // take more memory than all else that is read of it.
+  std::vector<ElfSymbol> symbols_with(std::string_view part) const;
 
  private:
   void read_sections();

@@ -1,5 +1,7 @@
 #include "analyzers/native/elf_dynamic.h"
 
+#include <string.h>
+
 #include <algorithm>
 
 #include "analyzers/native/elf_versions.h"
@@ -86,6 +88,41 @@ std::uint64_t dynamic_symbol_count(const Elf& elf, const DynamicTable& dynamic,
     if (const auto count = symbols_by_gnu_hash(elf.at_address(*at))) return *count;
   }
   return room_for_symbols(dynamic, address);
+}
+
+SymbolTable static_symbol_table(const Elf& elf) {
+  const ElfSection* section = section_of_type(elf, symbol_section);
+  if (section == nullptr) return {};
+  SymbolTable table{elf.data(*section), linked_data(elf, *section), Bytes()};
+  const auto number = static_cast<std::uint64_t>(section - elf.sections().data());
+  for (const ElfSection& other : elf.sections()) {
+    if (other.type == section_index_section && other.link == number) {
+      table.indices = elf.data(other);
+    }
+  }
+  return table;
+}
+
+// Of each text that holds `part` its start and the last place of `part` in it, sorted: a name that
+// begins in between holds it, too, since names may be ends of others.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> names_with(std::string_view texts,
+                                                                std::string_view part) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> names;
+  std::size_t at = 0;
+  while (at < texts.size()) {
+    const void* found = ::memmem(texts.data() + at, texts.size() - at, part.data(), part.size());
+    if (found == nullptr) break;
+    const auto place = static_cast<std::size_t>(static_cast<const char*>(found) - texts.data());
+    std::size_t start = place;
+    while (start > 0 && texts[start - 1] != '\0') --start;
+    if (!names.empty() && names.back().first == start) {
+      names.back().second = place;
+    } else {
+      names.emplace_back(start, place);
+    }
+    at = place + part.size();
+  }
+  return names;
 }
 
 std::vector<std::string_view> split_paths(std::string_view paths) {
@@ -196,15 +233,26 @@ std::vector<ElfSymbol> Elf::dynamic_symbols() const {
 
 std::vector<ElfSymbol> Elf::symbols() const {
   std::vector<ElfSymbol> symbols;
-  const ElfSection* section = section_of_type(*this, symbol_section);
-  if (section == nullptr) return symbols;
-  SymbolTable table{data(*section), linked_data(*this, *section), Bytes()};
-  const auto number = static_cast<std::uint64_t>(section - sections_.data());
-  for (const ElfSection& other : sections_) {
-    if (other.type == section_index_section && other.link == number) table.indices = data(other);
-  }
+  const SymbolTable table = static_symbol_table(*this);
   symbols.reserve(table.count());
   for (std::uint64_t i = 1; i < table.count(); ++i) symbols.push_back(table.symbol(i));
+  return symbols;
+}
+
+std::vector<ElfSymbol> Elf::symbols_with(std::string_view part) const {
+  std::vector<ElfSymbol> symbols;
+  const SymbolTable table = static_symbol_table(*this);
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> names =
+      names_with(table.texts.view(), part);
+  if (names.empty()) return symbols;
+  for (std::uint64_t i = 1; i < table.count(); ++i) {
+    const std::uint64_t name = table.entries.u32(i * symbol_size);
+    const auto after =
+        std::upper_bound(names.begin(), names.end(), name,
+                         [](std::uint64_t it, const auto& named) { return it < named.first; });
+    if (after == names.begin() || name > std::prev(after)->second) continue;
+    symbols.push_back(table.symbol(i));
+  }
   return symbols;
 }
 

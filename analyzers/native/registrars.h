@@ -23,16 +23,20 @@ struct Registrar {
     // A function that the framework looks up by name: `RegisterCustomOps`, `ggml_backend_init`,
     // `PyInit_x`, `__tvm_ffi_add`.
     entry,
-    // Imports of the registration interface show that something is registered, and not what.
+    // Imports of the registration interface show that something is registered, and not what:
+    // stripped
+    // files have no more. Of torch also texts whose block isn't known; without a symbol then.
     imports,
   };
   Kind kind = Kind::entry;
   std::string namespace_;
-  // Dispatch key of an implementation: `CUDA`.
+  // Dispatch key of an implementation: `CUDA`. Of a ggml entry its backend: `cuda`.
   std::string platform;
-  // The symbol or text that shows it.
+  // The symbol that shows it.
   std::string symbol;
-  // Operator schemas that stand in read-only data and belong to it (`add(Tensor a) -> Tensor`).
+  // Operator schemas that stand in read-only data and belong to it (`add(Tensor a) -> Tensor`), as
+  // written: with or without the namespace. Those of `imports` may be mere mentions of operators
+  // that others define.
   std::vector<std::string> schemas;
   // Bytes of the file.
   std::uint64_t offset = 0;

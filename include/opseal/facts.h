@@ -115,9 +115,8 @@ struct Document {
   // the libraries that manifests name: a document like any other, but it is no input.
   bool settings = false;
   Side side = Side::alone;
-  // What was read because a manifest names it: the node of that library, in another document.
-  // 0: it is an input by itself.
-  std::uint32_t of_library = 0;
+  // It was read only because a manifest names it, and is no input either.
+  bool named = false;
   // Documents with the same number lie below one directory that was given, or are one package, so
   // that their libraries are loaded together. 0: nothing is known.
   std::uint32_t group = 0;

@@ -21,7 +21,8 @@ struct SchemaOperand {
   std::string_view type;
   // Empty where it has none, as in every schema of tvm-ffi so far.
   std::string_view name;
-  // What stands in the parentheses of the alias mark: `a`, `a!`, `b|a`, `a -> *`.
+  // What stands in the parentheses of the alias mark: `a`, `a!`, `b|a`, `a -> *`; of the short form
+  // `Tensor! x` its `!`.
   std::string_view alias;
   // All that stands behind the type in torch's language, as written: `(a!)[]?`.
   std::string_view marks;
