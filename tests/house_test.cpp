@@ -74,6 +74,7 @@ const std::map<std::string, Words> third_party = {
     {"toml++/toml.h", {"cli/config.cpp"}},
     {"yaml-cpp/eventhandler.h", {"analyzers/yaml_tree.cpp"}},
     {"yaml-cpp/yaml.h", {"analyzers/yaml_tree.cpp"}},
+    {"cxxabi.h", {"rules/mangled_names.cpp"}},
     {"nlohmann/json_fwd.hpp", {"analyzers/torch_schema_json.h", "cli/json_text.h"}},
     {"nlohmann/json.hpp",
      {"analyzers/native_functions.cpp", "analyzers/package/conda.cpp",
