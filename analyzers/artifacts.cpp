@@ -285,7 +285,7 @@ void state_artifacts(const ReadLibrary& read, Facts& facts) {
     const InputFile& file = facts.files[document.file];
     const std::string& path = file.open_path;
     // A library is what it names, and those of a package lie inside it.
-    if (document.settings || path.empty() || file.binary || document.of_library != 0) continue;
+    if (document.settings || path.empty() || file.binary || document.named) continue;
     if (facts.root(document)[Key::distribution].is_object()) continue;
     std::vector<Artifact> found =
         look_at(facts.root(document), fs::path(path).parent_path(), siblings, hashed, unseen);

@@ -99,7 +99,7 @@ class SkewCheck {
 
   void run() {
     for (const Document& document : facts_.documents) {
-      if (document.settings || document.of_library != 0) continue;
+      if (document.settings || document.named) continue;
       targets(facts_.root(document));
     }
     if (handlers_in_libraries()) {

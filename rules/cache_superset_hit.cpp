@@ -53,7 +53,7 @@ class SupersetCheck {
   void run() {
     if (named_.empty()) return;
     for (const Document& document : facts_.documents) {
-      if (document.settings || document.of_library != 0) continue;
+      if (document.settings || document.named) continue;
       const Fact manifest = facts_.root(document);
       caches_.clear();
       described_.clear();

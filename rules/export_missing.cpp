@@ -30,7 +30,7 @@ class ExportCheck {
   void run() {
     if (named_.empty()) return;
     for (const Document& document : facts_.documents) {
-      if (document.settings || document.of_library != 0) continue;
+      if (document.settings || document.named) continue;
       const Fact manifest = facts_.root(document);
       for (const Fact library : manifest[Key::libraries].items()) functions(manifest, library);
       for (const Fact target : manifest[Key::targets].items()) judge_target(manifest, target);

@@ -17,7 +17,7 @@ class AskedNames {
  public:
   explicit AskedNames(const Facts& facts) {
     for (const Document& document : facts.documents) {
-      if (document.settings || document.of_library != 0) continue;
+      if (document.settings || document.named) continue;
       const Fact manifest = facts.root(document);
       for (const Fact target : manifest[Key::targets].items()) {
         add(target[Key::symbol]);

@@ -77,7 +77,7 @@ class StageCheck {
   void run() {
     if (handlers_.empty()) return;
     for (const Document& document : facts_.documents) {
-      if (document.settings || document.of_library != 0) continue;
+      if (document.settings || document.named) continue;
       const Fact manifest = facts_.root(document);
       collect(manifest);
       for (const Fact target : manifest[Key::targets].items()) judge(manifest, target);
