@@ -5,9 +5,8 @@
 
 #include "analyzers/native/torch_registrars.h"
 
-#include <string.h>
-
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <map>
 #include <set>
