@@ -42,7 +42,9 @@ class ImageReader {
     const Bytes plain = plain_bytes(entry);
     if (entry.kind == ImageKind::ptx) {
       std::string_view text = plain.view();
-      text = text.substr(0, text.find('\0'));
+      // Ends with a zero, and maybe with padding. From the end: a search from the start would read
+      // it all once more.
+      text = text.substr(0, text.find_last_not_of('\0') + 1);
       image.kernels = read_ptx_entries(text);
     } else {
       cubins_.read(plain, image);
