@@ -1,8 +1,7 @@
 #include "analyzers/native/elf_dynamic.h"
 
-#include <string.h>
-
 #include <algorithm>
+#include <cstring>
 
 #include "analyzers/native/elf_versions.h"
 

@@ -33,7 +33,11 @@ struct FfiSignature {
   // `stream`, `scratch`, `thread_pool`, `state<T>`, `user_data<T>`, `run_id`, `device_ordinal`,
   // `context`, ...
   std::vector<std::string> contexts;
-  // Header API versions that make such a type, `0.1`: the least and the greatest.
+  // Of the user's function, as C++ writes it: `xla::ffi::Error`, `xla::ffi::Future`. Empty: it is
+  // no plain function, and its type doesn't tell.
+  std::string returns;
+  // Header API versions that make such a type, `0.1`: the least and the greatest. Empty: as new as
+  // one likes.
   std::string version_min;
   std::string version_max;
 };
@@ -56,7 +60,7 @@ bool parse_handler_type(std::string_view mangled, FfiSignature& signature);
 
 // Every handler: exported ones with their symbols, and the types that no exported symbol leads to
 // (handed out by a module, for example), each once. Throws InputError.
-std::vector<FfiHandler> find_ffi_handlers(const Elf& elf, const HostCode& code,
+std::vector<FfiHandler> find_ffi_handlers(HostCode& code,
                                           const std::vector<ElfSymbol>& dynamic_symbols);
 
 // Whether any handler's type name is there: cheap, to be asked before the code is walked.

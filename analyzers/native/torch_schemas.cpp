@@ -1,8 +1,7 @@
 #include "analyzers/native/torch_schemas.h"
 
-#include <string.h>
-
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 #include "opseal/schema_text.h"

@@ -1,0 +1,35 @@
+# Small libraries for the tests of the ELF reader. Built by commands of their own, so that no sanitizer or option of the
+# rest changes what is in them. Fills `elf_libraries`.
+set(elf_library_folder ${CMAKE_CURRENT_BINARY_DIR}/native)
+file(MAKE_DIRECTORY ${elf_library_folder})
+set(elf_libraries)
+
+# elf_library(NAME SOURCE OPTIONS...)
+function(elf_library name source)
+  set(output ${elf_library_folder}/${name})
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_CXX_COMPILER} -shared -fPIC -o ${output} ${CMAKE_CURRENT_SOURCE_DIR}/native/${source} ${ARGN}
+    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/native/${source} ${CMAKE_CURRENT_SOURCE_DIR}/native/symbols.map
+    VERBATIM)
+  set(elf_libraries ${elf_libraries} ${output} PARENT_SCOPE)
+endfunction()
+
+set(symbols_options -O1 -nostdlib -lc -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/native/symbols.map
+    -Wl,-soname,libsymbols.so.1 "-Wl,-rpath,$ORIGIN/lib:/opt/lib" -Wl,--build-id=0x0123456789abcdef)
+elf_library(symbols.so symbols.cpp ${symbols_options} -s)
+elf_library(symbols_sysv.so symbols.cpp ${symbols_options} -s -Wl,--hash-style=sysv -Wl,--disable-new-dtags)
+elf_library(symbols_debug.so symbols.cpp ${symbols_options} -g)
+elf_library(registrars.so registrars.cpp -O1)
+elf_library(registrars_stripped.so registrars.cpp -O1 -s)
+
+include(CheckLinkerFlag)
+check_linker_flag(CXX -Wl,-z,pack-relative-relocs OPSEAL_PACKS_RELOCATIONS)
+if(OPSEAL_PACKS_RELOCATIONS)
+  elf_library(symbols_packed.so symbols.cpp ${symbols_options} -s -Wl,-z,pack-relative-relocs)
+endif()
+foreach(form zlib zstd)
+  check_linker_flag(CXX -Wl,--compress-debug-sections=${form} OPSEAL_COMPRESSES_${form})
+  if(OPSEAL_COMPRESSES_${form})
+    elf_library(symbols_${form}.so symbols.cpp ${symbols_options} -g -Wl,--compress-debug-sections=${form})
+  endif()
+endforeach()
