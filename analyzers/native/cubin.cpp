@@ -23,6 +23,7 @@ constexpr std::uint64_t section_header_size = 64;
 constexpr std::uint64_t symbol_size = 24;
 constexpr std::uint16_t cuda_machine = 190;
 
+constexpr std::uint32_t type_bytes = 1;
 constexpr std::uint32_t type_symbols = 2;
 constexpr std::uint32_t type_note = 7;
 constexpr std::uint32_t type_no_bits = 8;
@@ -49,11 +50,15 @@ constexpr std::uint8_t cluster_attribute = 0x3d;
 // Where a parameter is too large for the above: ordinal at 4, size in the lower 16 bits at 8.
 constexpr std::uint8_t large_parameter_attribute = 0x45;
 
-// What differs between the toolkits up to 12 and from 13 on.
+// Toolkit 13 and those parts of 12.9 that were ahead of it arrange the flags in another way.
+bool has_newer_flags(const Bytes& file) {
+  constexpr std::uint8_t first_version = 8;
+  return file.u8(8) >= first_version;
+}
+
 std::uint32_t architecture_number(const Bytes& file) {
-  constexpr std::uint8_t first_of_cuda_13 = 8;
   const std::uint32_t flags = file.u32(48);
-  return file.u8(8) >= first_of_cuda_13 ? flags >> 8 & 0xff : flags & 0xff;
+  return has_newer_flags(file) ? flags >> 8 & 0xff : flags & 0xff;
 }
 
 template <typename Use>
@@ -236,6 +241,7 @@ void CubinReader::read_sections(const Bytes& file) {
   }
   if (name_section >= count) return;
   const Bytes names = bytes_of(file, sections_[name_section], "names of sections");
+  // Bytes in the images of some assemblers, only a size in those of the compiler.
   constexpr std::string_view shared_prefix = ".nv.shared.";
   for (std::uint32_t i = 1; i < count; ++i) {
     const Section& section = sections_[i];
@@ -249,8 +255,8 @@ void CubinReader::read_sections(const Bytes& file) {
       } else if (section.info < count) {
         sections_[section.info].properties = i;
       }
-    } else if (section.type == type_no_bits && section.info != 0 && section.info < count &&
-               section.name <= names.size() &&
+    } else if ((section.type == type_no_bits || section.type == type_bytes) && section.info != 0 &&
+               section.info < count && section.name <= names.size() &&
                names.view().substr(section.name).starts_with(shared_prefix)) {
       sections_[section.info].shared_memory =
           static_cast<std::int64_t>(std::min<std::uint64_t>(section.size, INT32_MAX));
@@ -282,6 +288,9 @@ std::string cubin_architecture_number(const Bytes& file) {
 
 std::string cubin_architecture(const Bytes& file) {
   const std::string name = cubin_architecture_number(file);
+  // Toolkits before 13 set it for `a` from sm_100 on; that it isn't set says nothing.
+  constexpr std::uint32_t architecture_specific = 8;
+  if (has_newer_flags(file) && (file.u32(48) & architecture_specific) != 0) return name + 'a';
   CubinReader reader;
   for (const std::string_view note : reader.notes(file)) {
     // `-arch sm_90a`, among the options.

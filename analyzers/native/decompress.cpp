@@ -85,4 +85,12 @@ char* Decompressor::room(std::uint64_t size) {
   return memory_.get();
 }
 
+std::uint64_t zstd_frame_size(const Bytes& stored) {
+  const std::size_t size = ZSTD_findFrameCompressedSize(stored.data(), stored.size());
+  if (ZSTD_isError(size) != 0) {
+    refuse(stored, "no zstd frame: " + std::string(ZSTD_getErrorName(size)));
+  }
+  return size;
+}
+
 }  // namespace opseal

@@ -38,4 +38,7 @@ class Decompressor {
   std::uint64_t capacity_ = 0;
 };
 
+// Bytes of the zstd frame that `stored` begins with. Throws InputError where it begins with none.
+std::uint64_t zstd_frame_size(const Bytes& stored);
+
 }  // namespace opseal

@@ -34,15 +34,38 @@ Problem problem_of(const FatEntry& entry, std::uint32_t file, const std::string&
   return problem;
 }
 
+// Memory for the few images that are much larger than others, one after the other, so that a
+// machine with many cores doesn't need as many times the memory for them.
+struct LargeImages {
+  static constexpr std::uint64_t least_size = std::uint64_t{32} << 20;
+  std::mutex mutex;
+  Decompressor decompressor;
+};
+
 // Reads images one after the other. Each thread has its own.
 class ImageReader {
  public:
+  explicit ImageReader(LargeImages& large) : large_(large) {}
+
   // Needs: `entry.plain_size` is bounded.
   void read(const FatEntry& entry, DeviceImage& image) {
-    const Bytes plain = plain_bytes(entry);
+    if (entry.plain_size < LargeImages::least_size) {
+      read(entry, decompressor_, image);
+    } else {
+      const std::lock_guard lock(large_.mutex);
+      read(entry, large_.decompressor, image);
+    }
+  }
+  std::vector<std::unique_ptr<char[]>> release_names() { return names_.release(); }
+
+ private:
+  void read(const FatEntry& entry, Decompressor& decompressor, DeviceImage& image) {
+    const Bytes plain = plain_bytes(entry, decompressor);
     if (entry.kind == ImageKind::ptx) {
       std::string_view text = plain.view();
-      text = text.substr(0, text.find('\0'));
+      // Ends with a zero, and maybe with padding. From the end: a search from the start would read
+      // it all once more.
+      text = text.substr(0, text.find_last_not_of('\0') + 1);
       image.kernels = read_ptx_entries(text);
     } else {
       cubins_.read(plain, image);
@@ -50,21 +73,20 @@ class ImageReader {
     if (entry.compression == Compression::none) return;
     for (DeviceKernel& kernel : image.kernels) kernel.name = names_.keep(kernel.name);
   }
-  std::vector<std::unique_ptr<char[]>> release_names() { return names_.release(); }
 
- private:
-  Bytes plain_bytes(const FatEntry& entry) {
+  static Bytes plain_bytes(const FatEntry& entry, Decompressor& decompressor) {
     switch (entry.compression) {
       case Compression::none:
         return entry.stored;
       case Compression::zstd:
-        return decompressor_.zstd(entry.stored, entry.plain_size);
+        return decompressor.zstd(entry.stored, entry.plain_size);
       case Compression::lz4:
-        return decompressor_.lz4(entry.stored, entry.plain_size);
+        return decompressor.lz4(entry.stored, entry.plain_size);
     }
     return {};
   }
 
+  LargeImages& large_;
   Decompressor decompressor_;
   CubinReader cubins_;
   NamePool names_;
@@ -117,7 +139,7 @@ class KernelPool {
 
   void work() {
     try {
-      ImageReader reader;
+      ImageReader reader(large_);
       while (true) {
         const std::size_t turn = next_.fetch_add(1);
         if (turn >= todo_.size()) break;
@@ -147,6 +169,7 @@ class KernelPool {
   std::vector<std::string> failures_;
   std::vector<std::size_t> todo_;
   std::atomic<std::size_t> next_ = 0;
+  LargeImages large_;
   std::mutex mutex_;
   std::exception_ptr defect_;
 };

@@ -49,37 +49,50 @@ std::uint64_t add_plain(const Bytes& bundle, DeviceImages& images) {
   return end;
 }
 
-std::uint64_t add_compressed(const Bytes& bundle, DeviceImages& images) {
-  const std::uint16_t version = bundle.u16(4);
-  const std::uint16_t method = bundle.u16(6);
+struct CompressedBundle {
+  std::uint16_t method = 0;
+  Bytes whole;
+  Bytes compressed;
+};
+
+CompressedBundle read_compressed_header(const Bytes& rest) {
+  const std::uint16_t version = rest.u16(4);
   if (version < 1 || version > 3) {
     throw InputError(
-        bundle.offset(), 8,
+        rest.offset(), 8,
         "a compressed HIP bundle of version " + std::to_string(version) + ", 1 to 3 are expected");
   }
+  CompressedBundle bundle;
+  bundle.method = rest.u16(6);
   const std::uint64_t header = version == 1 ? 20 : version == 2 ? 24 : 32;
-  const std::uint64_t size = version == 1   ? bundle.size()
-                             : version == 2 ? bundle.u32(8)
-                                            : bundle.u64(8);
-  const Bytes whole = bundle.part(0, size, "a compressed HIP bundle");
-  const Bytes compressed = whole.from(header, "the header of a compressed HIP bundle");
-  if (method != zstd_method) {
-    throw InputError(bundle.offset(), header,
-                     "a HIP bundle compressed by method " + std::to_string(method) +
+  std::uint64_t size = version == 3 ? rest.u64(8) : rest.u32(8);
+  if (version == 1) {
+    // Only what is compressed tells where it ends.
+    const Bytes frame = rest.from(header, "the header of a compressed HIP bundle");
+    size = header + zstd_frame_size(frame);
+  }
+  bundle.whole = rest.part(0, size, "a compressed HIP bundle");
+  bundle.compressed = bundle.whole.from(header, "the header of a compressed HIP bundle");
+  return bundle;
+}
+
+void add_compressed(const CompressedBundle& bundle, DeviceImages& images) {
+  if (bundle.method != zstd_method) {
+    throw InputError(bundle.whole.offset(), bundle.whole.size(),
+                     "a HIP bundle compressed by method " + std::to_string(bundle.method) +
                          " is not read, only zstd (1)");
   }
   Decompressor decompressor;
-  const Bytes head = decompressor.zstd_head(compressed, head_size);
+  const Bytes head = decompressor.zstd_head(bundle.compressed, head_size);
   if (!head.view().starts_with(plain_magic)) {
-    throw InputError(bundle.offset(), header, "a compressed HIP bundle holds something else");
+    throw InputError(bundle.whole.offset(), bundle.whole.size(),
+                     "a compressed HIP bundle holds something else");
   }
   for (BundleEntry& entry : read_plain(head)) {
-    entry.offset = bundle.offset();
-    entry.length = size;
+    entry.offset = bundle.whole.offset();
+    entry.length = bundle.whole.size();
     images.bundles.push_back(std::move(entry));
   }
-  // Version 1 doesn't tell where it ends.
-  return version == 1 ? header : size;
 }
 
 }  // namespace
@@ -98,10 +111,17 @@ void list_bundles(const Bytes& bytes, std::uint32_t file, DeviceImages& images) 
       at = std::min(view.find(plain_magic, at), view.find(compressed_magic, at));
     }
     if (at >= view.size()) return;
-    const Bytes bundle = bytes.from(at, "a bundle");
+    const Bytes rest = bytes.from(at, "a bundle");
+    std::uint64_t length = compressed_magic.size();
     try {
-      at += bundle.view().starts_with(plain_magic) ? add_plain(bundle, images)
-                                                   : add_compressed(bundle, images);
+      if (rest.view().starts_with(plain_magic)) {
+        length = add_plain(rest, images);
+      } else {
+        const CompressedBundle bundle = read_compressed_header(rest);
+        // Also where it can't be read: the beginning of the plain form often stands within it.
+        length = bundle.whole.size();
+        add_compressed(bundle, images);
+      }
     } catch (const InputError& error) {
       Problem problem;
       problem.where = {
@@ -110,8 +130,8 @@ void list_bundles(const Bytes& bytes, std::uint32_t file, DeviceImages& images) 
           error.offset};
       problem.message = error.what();
       images.problems.push_back(std::move(problem));
-      at += compressed_magic.size();
     }
+    at += length;
   }
 }
 
