@@ -5,13 +5,18 @@
 
 #include "analyzers/input_error.h"
 #include "analyzers/mapped_file.h"
+#include "analyzers/package/package.h"
 
 namespace opseal {
 namespace {
 
 constexpr Analyzer analyzers[] = {
     {"manifest", "registration manifest (a JSON object with the key `opseal_manifest`)",
-     accepts_manifest, confirms_manifest, load_manifest},
+     accepts_manifest, confirms_manifest, load_manifest, nullptr, nullptr},
+    {"library", "built library (ELF, `ar` archive, CUDA image)", accepts_library, nullptr, nullptr,
+     load_library, nullptr},
+    {"package", "package (a wheel, conda or Debian package, zip or tar archive with libraries)",
+     accepts_package, confirms_package, nullptr, nullptr, load_package},
 };
 
 ByteSource open_input(const InputFile& input) {

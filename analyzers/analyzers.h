@@ -49,4 +49,7 @@ Accepts accepts_manifest(std::string_view head, bool whole);
 bool confirms_manifest(ByteSource& source);
 void load_manifest(ByteSource& source, std::uint32_t file, Facts& facts);
 
+Accepts accepts_library(std::string_view head, bool whole);
+void load_library(std::string_view bytes, std::uint32_t file, unsigned threads, Facts& facts);
+
 }  // namespace opseal

@@ -142,7 +142,8 @@ class Unseen {
 // Whether a path leads to a place below the folder when its links are followed.
 bool leads_inside(const fs::path& path, const fs::path& real_folder) {
   std::error_code error;
-  const fs::path real = fs::weakly_canonical(path, error);
+  // Of a relative path that leads nowhere nothing would be made absolute.
+  const fs::path real = fs::weakly_canonical(fs::absolute(path), error);
   if (error) return false;
   return std::mismatch(real_folder.begin(), real_folder.end(), real.begin(), real.end()).first ==
          real_folder.end();
@@ -283,8 +284,9 @@ void state_artifacts(const ReadLibrary& read, Facts& facts) {
     Unseen unseen;
     const InputFile& file = facts.files[document.file];
     const std::string& path = file.open_path;
-    // A library is what it names.
-    if (document.settings || path.empty() || file.binary) continue;
+    // A library is what it names, and those of a package lie inside it.
+    if (document.settings || path.empty() || file.binary || document.of_library != 0) continue;
+    if (facts.root(document)[Key::distribution].is_object()) continue;
     std::vector<Artifact> found =
         look_at(facts.root(document), fs::path(path).parent_path(), siblings, hashed, unseen);
     unseen.tell(facts.problems);

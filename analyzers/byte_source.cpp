@@ -25,19 +25,24 @@ ByteSource ByteSource::file(const std::string& path) {
     source.error_ = std::strerror(errno);
   } else if (!S_ISREG(status.st_mode)) {
     source.error_ = "not a regular file";
+  } else {
+    source.size_ = static_cast<std::uint64_t>(status.st_size);
   }
   return source;
 }
 
 ByteSource ByteSource::memory(std::string_view bytes) {
   ByteSource source;
-  source.left_ = bytes;
+  source.bytes_ = bytes;
+  source.size_ = bytes.size();
   return source;
 }
 
 ByteSource::ByteSource(ByteSource&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
-      left_(other.left_),
+      bytes_(other.bytes_),
+      position_(other.position_),
+      size_(other.size_),
       error_(std::move(other.error_)) {}
 
 ByteSource::~ByteSource() {
@@ -47,18 +52,32 @@ ByteSource::~ByteSource() {
 std::size_t ByteSource::read(char* to, std::size_t size) {
   if (!error_.empty()) return 0;
   if (descriptor_ < 0) {
-    const std::size_t taken = std::min(size, left_.size());
-    std::copy_n(left_.data(), taken, to);
-    left_.remove_prefix(taken);
+    const std::size_t taken = std::min<std::size_t>(size, bytes_.size() - position_);
+    std::copy_n(bytes_.data() + position_, taken, to);
+    position_ += taken;
     return taken;
   }
   for (;;) {
     const ssize_t got = ::read(descriptor_, to, size);
-    if (got >= 0) return static_cast<std::size_t>(got);
+    if (got >= 0) {
+      position_ += static_cast<std::uint64_t>(got);
+      return static_cast<std::size_t>(got);
+    }
     if (errno == EINTR) continue;
     error_ = std::strerror(errno);
     return 0;
   }
+}
+
+bool ByteSource::move_to(std::uint64_t offset) {
+  if (!error_.empty()) return false;
+  offset = std::min(offset, size_);
+  if (descriptor_ >= 0 && ::lseek(descriptor_, static_cast<off_t>(offset), SEEK_SET) < 0) {
+    error_ = std::strerror(errno);
+    return false;
+  }
+  position_ = offset;
+  return true;
 }
 
 std::string read_all(int descriptor) {

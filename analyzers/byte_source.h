@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -22,13 +23,22 @@ class ByteSource {
 
   // Up to `size` bytes; 0 at the end or on an error, which `error()` then tells.
   std::size_t read(char* to, std::size_t size);
+  // Goes on reading at a byte from the start, or at the end where there are not so many. False when
+  // that failed.
+  bool move_to(std::uint64_t offset);
+  // Bytes from the start.
+  std::uint64_t position() const { return position_; }
+  // Bytes of the whole; 0 where it can't be told.
+  std::uint64_t size() const { return size_; }
   const std::string& error() const { return error_; }
 
  private:
   ByteSource() = default;
 
   int descriptor_ = -1;
-  std::string_view left_;
+  std::string_view bytes_;
+  std::uint64_t position_ = 0;
+  std::uint64_t size_ = 0;
   std::string error_;
 };
 

@@ -78,8 +78,54 @@ bool PlaceNames::find(std::uint32_t container, std::uint64_t offset, Child& chil
   return true;
 }
 
+void PlaceNames::list_stretches() {
+  for (std::uint32_t number = 0; number < facts_.documents.size(); ++number) {
+    const Document& document = facts_.documents[number];
+    auto mark = std::lower_bound(
+        facts_.other_files.begin(), facts_.other_files.end(), document.first,
+        [](const OtherFile& other, std::uint32_t node) { return other.node < node; });
+    Stretch stretch{number, document.first, document.end};
+    std::uint32_t file = document.file;
+    for (; mark != facts_.other_files.end() && mark->node < document.end; ++mark) {
+      stretch.end = mark->node;
+      stretches_.try_emplace(file, stretch);
+      stretch = {number, mark->node, document.end};
+      file = mark->file;
+    }
+    stretches_.try_emplace(file, stretch);
+  }
+}
+
+template <typename Step>
+void PlaceNames::descend_binary(const Location& where, Step step) {
+  if (stretches_.empty()) list_stretches();
+  const auto stretch = stretches_.find(where.file);
+  if (stretch == stretches_.end()) return;
+  const auto [document, first, end] = stretch->second;
+  std::uint32_t wanted = first;
+  while (wanted < end &&
+         (facts_.nodes[wanted].offset() != where.offset || facts_.length(wanted) != where.length)) {
+    ++wanted;
+  }
+  if (wanted == end) return;
+  std::uint32_t node = facts_.documents[document].first;
+  while (node != wanted && facts_.nodes[node].is_container()) {
+    Child child = child_at(node + 1, 0);
+    while (after(child) <= wanted) child = child_at(after(child), child.index + 1);
+    step(child);
+    // Of an entry the name may be what was asked for.
+    if (child.first == wanted) return;
+    node = child.value;
+  }
+}
+
 template <typename Step>
 void PlaceNames::descend(const Location& where, Step step) {
+  if (!where.known() || where.file >= facts_.files.size()) return;
+  if (facts_.files[where.file].binary) {
+    if (where.offset != 0 || where.length != 0) descend_binary(where, step);
+    return;
+  }
   // Documents are in the order of their files.
   const auto document = std::lower_bound(
       facts_.documents.begin(), facts_.documents.end(), where.file,

@@ -33,9 +33,20 @@ class PlaceNames {
     std::size_t index = 0;
   };
 
+  // Nodes [first, end) of a document, whose places are all in one file.
+  struct Stretch {
+    std::uint32_t document = 0;
+    std::uint32_t first = 0;
+    std::uint32_t end = 0;
+  };
+
   // Calls `step(child)` for each level.
   template <typename Step>
   void descend(const Location& where, Step step);
+  // The same for a binary file, whose facts stand in another order than their places.
+  template <typename Step>
+  void descend_binary(const Location& where, Step step);
+  void list_stretches();
   // The last child of a container that begins at or before an offset; false when there is none.
   bool find(std::uint32_t container, std::uint64_t offset, Child& child);
   Child child_at(std::uint32_t first, std::size_t index) const;
@@ -45,6 +56,8 @@ class PlaceNames {
   std::string_view name_of(const Child& child) const;
 
   const Facts& facts_;
+  // File -> its facts, once somebody asked for a place in a binary file.
+  std::unordered_map<std::uint32_t, Stretch> stretches_;
   // Large container -> where its children begin.
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> children_;
 };

@@ -86,7 +86,9 @@ Places::File& Places::file(std::uint32_t number) {
   const bool first = !file.ready;
   file.ready = true;
   file.size = input.size;
-  if (first || file.readable) file.readable = input.open_path.empty() || open(file, number);
+  if (first || file.readable) {
+    file.readable = !input.binary && (input.open_path.empty() || open(file, number));
+  }
   if (first && file.readable) index(file, number);
   return file;
 }

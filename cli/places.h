@@ -12,7 +12,8 @@ namespace opseal {
 
 // Where a place is, as people and editors count.
 struct Position {
-  // Both from 1; columns count Unicode code points. 0: not known (the file can't be read any more).
+  // Both from 1; columns count Unicode code points. 0: there is none (a binary file), or it
+  // isn't known (the file can't be read any more).
   std::uint64_t line = 0;
   std::uint64_t column = 0;
   // The place just behind the last byte.

@@ -22,8 +22,10 @@ class Artifacts {
   template <typename Visit>
   void for_each_library(const Facts& facts, Visit visit) const {
     for (const Document& document : facts.documents) {
-      if (document.settings) continue;
+      // What was read from a file or a package is there, and nobody registered it by its path.
+      if (document.settings || document.of_library != 0) continue;
       const Fact manifest = facts.root(document);
+      if (facts.files[document.file].binary || manifest[Key::distribution].is_object()) continue;
       for (const Fact library : manifest[Key::libraries].items()) {
         const auto seen = seen_.find(library.index());
         const auto fact = [&](Key key) {

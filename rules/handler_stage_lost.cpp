@@ -7,6 +7,7 @@
 #include "opseal/registration.h"
 #include "opseal/rule.h"
 #include "opseal/text.h"
+#include "rules/lost_stages.h"
 
 namespace opseal {
 namespace {
@@ -90,6 +91,7 @@ void check(const Facts& facts, Sink& sink) {
       finding.related.push_back(evidence(declared, "stages that the handler has"));
     }
   }
+  check_stages_in_libraries(facts, sink);
 }
 
 }  // namespace
@@ -106,8 +108,10 @@ extern constinit const Rule handler_stage_lost{
                R"( "declared_stages": ["instantiate", "execute"]})",
     .fix = "register the whole bundle: hand the framework one function for each stage",
     .severity = Severity::error,
-    .inspects = "target of which it is said which stages it has and which were registered",
-    .needs = {Key::targets, Key::declared_stages, Key::stages},
+    .inspects =
+        "target of which it is said which stages were registered, and which ones it has, by the "
+        "manifest or by the library that holds its symbol",
+    .needs = {Key::targets, Key::stages},
     .check = check,
 };
 

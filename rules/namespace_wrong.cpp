@@ -8,6 +8,7 @@
 #include "opseal/text.h"
 #include "rules/one_slip.h"
 #include "rules/torch_names.h"
+#include "rules/undefined_namespaces.h"
 
 namespace opseal {
 namespace {
@@ -109,6 +110,7 @@ void check(const Facts& facts, Sink& sink) {
     }
     compare(manifest, spaces, sink);
   }
+  check_namespaces_in_libraries(facts, sink);
 }
 
 }  // namespace
@@ -130,8 +132,8 @@ extern constinit const Rule namespace_wrong{
     .severity = Severity::error,
     .inspects =
         "namespace of at least 5 letters beside another, or operator whose name and namespace are "
-        "said",
-    .needs = {Key::operators, Key::namespace_},
+        "said, or namespace in a library that kernels are registered for",
+    .needs = {Key::namespace_},
     .check = check,
 };
 

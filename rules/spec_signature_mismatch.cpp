@@ -8,6 +8,7 @@
 #include "opseal/rule.h"
 #include "opseal/text.h"
 #include "rules/arg_spec.h"
+#include "rules/handler_signature.h"
 #include "rules/target_specs.h"
 
 namespace opseal {
@@ -148,6 +149,7 @@ void check(const Facts& facts, Sink& sink) {
       }
     }
   }
+  check_handler_signatures(facts, sink);
 }
 
 }  // namespace
@@ -170,8 +172,10 @@ extern constinit const Rule spec_signature_mismatch{
         "tensors, not as plain pointers",
     .severity = Severity::error,
     .inspects =
-        "kernel with a native signature that takes buffers of a bridge, and a target with a spec",
-    .needs = {Key::targets, Key::spec, Key::native_signature, Key::target},
+        "target with a spec, whose kernel has a native signature that takes buffers of a bridge, "
+        "or "
+        "whose handler was read from its library",
+    .needs = {Key::targets, Key::spec},
     .check = check,
 };
 

@@ -67,16 +67,20 @@ std::string with(std::string text, char from, char to) {
 
 // Headers of other projects, and the files that may include them.
 const std::map<std::string, Words> third_party = {
+    {"archive.h", {"analyzers/package/archive_reader.cpp"}},
+    {"archive_entry.h", {"analyzers/package/archive_reader.cpp"}},
     {"xxhash.h", {"include/opseal/digest.h"}},
     {"CLI/CLI.hpp", {"cli/options.cpp"}},
     {"toml++/toml.h", {"cli/config.cpp"}},
     {"yaml-cpp/eventhandler.h", {"analyzers/yaml_tree.cpp"}},
     {"yaml-cpp/yaml.h", {"analyzers/yaml_tree.cpp"}},
+    {"cxxabi.h", {"rules/mangled_names.cpp"}},
     {"nlohmann/json_fwd.hpp", {"analyzers/torch_schema_json.h", "cli/json_text.h"}},
     {"nlohmann/json.hpp",
-     {"analyzers/native_functions.cpp", "analyzers/torch_schema_json.cpp", "cli/config_schema.cpp",
-      "cli/dump.cpp", "cli/export_twice.cpp", "cli/json_text.cpp", "cli/report_json.cpp",
-      "cli/report_sarif.cpp", "cli/schema.cpp"}},
+     {"analyzers/native_functions.cpp", "analyzers/package/conda.cpp",
+      "analyzers/torch_schema_json.cpp", "cli/config_schema.cpp", "cli/dump.cpp",
+      "cli/export_twice.cpp", "cli/json_text.cpp", "cli/report_json.cpp", "cli/report_sarif.cpp",
+      "cli/schema.cpp"}},
 };
 
 // Of our own headers: folder -> prefixes of what its files may include.

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,7 @@ enum class Compression : std::uint8_t { none, zstd, lz4 };
 
 // One kernel of one image.
 struct DeviceKernel {
-  // Mangled, as in the image; a view into `DeviceImages::names`.
+  // Mangled, as in the image; a view into the file or into `DeviceImages::names`.
   std::string_view name;
   // -1: the image doesn't say (PTX never does).
   std::int32_t registers = -1;
@@ -34,12 +35,14 @@ struct DeviceKernel {
   std::array<std::uint32_t, 3> cluster{};
   // Has internal linkage.
   bool local = false;
-  // How much the body does, of SASS from sm_70 on (else not said): instructions that are neither a
-  // no-op nor a branch, nor behind the last exit, as far as `most_counted`; and whether any of them
-  // writes memory (store, atomic, reduction, bulk or tensor copy, matrix store) or stops with a
-  // trap.
+  // How much the body does, of SASS from sm_70 on (else not said, and false below): instructions
+  // that are neither a no-op nor a branch; -1 for a body of more than 64, which is not counted.
   std::int32_t instructions = -1;
+  // Changes what threads of other blocks or the host may see: store, atomic or reduction to global
+  // or generic memory or to another block of the cluster, surface store, bulk or tensor copy.
   bool writes = false;
+  // These two are known of bodies that were counted, and of those that don't write; of others only
+  // as far as their last write.
   bool traps = false;
   bool calls = false;
 };
@@ -83,8 +86,8 @@ struct DeviceImages {
   std::vector<BundleEntry> bundles;
   // Places that could not be read. Where it is not empty, the list is not whole.
   std::vector<Problem> problems;
-  // Holds the names of kernels, which come out of decompressed images.
-  std::vector<std::string> names;
+  // The memory of names that came out of decompressed images.
+  std::vector<std::unique_ptr<char[]>> names;
 };
 
 struct ImageOptions {
@@ -99,7 +102,7 @@ struct ImageOptions {
 // headers, in all of it. Damage becomes problems; never throws InputError.
 DeviceImages read_device_images(const Elf& elf, const ImageOptions& options);
 
-// A bare `.cubin`, `.fatbin` or `.ptx`; nothing recognised gives no image.
+// A bare `.cubin`, `.fatbin` or `.ptx`, or a HIP bundle; nothing recognised gives no image.
 DeviceImages read_bare_image(const Bytes& file, const ImageOptions& options);
 bool is_fat_binary(std::string_view head);
 // The text of a PTX module, by its first directives.

@@ -65,10 +65,10 @@ class PointerReader {
     const auto earlier = [](const ElfPointer& a, const ElfPointer& b) {
       return a.address < b.address;
     };
-    // Linkers sort the bulk of them, and there may be millions.
-    if (!std::is_sorted(pointers_.begin(), pointers_.end(), earlier)) {
-      std::stable_sort(pointers_.begin(), pointers_.end(), earlier);
-    }
+    // There may be millions, and linkers sort the bulk of them, which come first.
+    const auto sorted = std::is_sorted_until(pointers_.begin(), pointers_.end(), earlier);
+    std::stable_sort(sorted, pointers_.end(), earlier);
+    std::inplace_merge(pointers_.begin(), sorted, pointers_.end(), earlier);
     return std::move(pointers_);
   }
 

@@ -127,6 +127,12 @@ class TorchReader {
       : elf_(elf), dynamic_symbols_(dynamic_symbols) {}
 
   std::vector<Registrar> read() {
+    // Whoever registers calls this interface, or is the library that has it. Only then the symbol
+    // table, which may be most of a file, is worth a look.
+    const bool knows_torch =
+        std::any_of(dynamic_symbols_.begin(), dynamic_symbols_.end(),
+                    [](const ElfSymbol& symbol) { return is_registration(symbol.name); });
+    if (!knows_torch) return {};
     read_blocks();
     if (registrars_.empty()) read_imports();
     if (!registrars_.empty()) give_schemas();

@@ -1,0 +1,230 @@
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "opseal/rule.h"
+#include "opseal/text.h"
+#include "rules/libraries_by_name.h"
+#include "rules/library_variants.h"
+#include "rules/string_forms.h"
+#include "rules/system_libraries.h"
+
+namespace opseal {
+namespace {
+
+// A missing library is told once, with so many of those that need it.
+constexpr std::size_t most_shown = 8;
+
+// Where a path of a library's search list leads, from the root of the package: empty for one that
+// is not relative to the library.
+std::string search_folder(std::string_view library, std::string_view entry) {
+  if (!entry.starts_with("$ORIGIN") && !entry.starts_with("${ORIGIN}")) return {};
+  const std::string_view rest = entry.substr(entry.find("ORIGIN") + (entry[1] == '{' ? 7 : 6));
+  std::vector<std::string_view> parts;
+  const auto walk = [&parts](std::string_view path) {
+    while (!path.empty()) {
+      const std::size_t slash = path.find('/');
+      const std::string_view part = path.substr(0, slash);
+      path.remove_prefix(slash == path.npos ? path.size() : slash + 1);
+      if (part == ".." && !parts.empty()) {
+        parts.pop_back();
+      } else if (!part.empty() && part != "." && part != "..") {
+        parts.push_back(part);
+      }
+    }
+  };
+  const std::size_t slash = library.rfind('/');
+  walk(slash == library.npos ? std::string_view() : library.substr(0, slash));
+  walk(rest);
+  return parts.empty() ? std::string() : std::string(parts.front());
+}
+
+struct Needer {
+  const PlacedLibrary* library = nullptr;
+  Fact need;
+};
+
+class NeedsCheck {
+ public:
+  NeedsCheck(const LibraryGroup& group, Sink& sink)
+      : group_(group),
+        distribution_(group.front().manifest[Key::distribution]),
+        base_(platform_base(distribution_)),
+        together_(group),
+        sink_(sink) {
+    for (const PlacedLibrary& one : group) {
+      stems_[backend_stem(one.path())].push_back(&one);
+    }
+  }
+
+  void run() {
+    std::map<std::string_view, std::vector<Needer>> missing;
+    for (const PlacedLibrary& one : group_) {
+      for (const Fact need : one.content[Key::needed].items()) {
+        if (need.is_text() && is_missing(one, need)) missing[need.text()].push_back({&one, need});
+      }
+      judge_versions(one);
+    }
+    for (const auto& [soname, needers] : missing) report(soname, needers);
+  }
+
+ private:
+  // Also counts what could be judged.
+  bool is_missing(const PlacedLibrary& one, const Fact& need) {
+    const std::string_view soname = need.text();
+    std::string_view there;
+    const bool present = !together_.named(soname).empty();
+    const bool promised = base_ != PlatformBase::none;
+    if (!promised && !present) {
+      // Without a tag anything may be installed; but who ships another version means this one.
+      if (distribution_.is_object() && !distribution_[Key::kind].is("wheel")) return false;
+      if (together_.other_version(soname, there) == nullptr) return false;
+    }
+    sink_.inspected();
+    if (present || is_base_library(base_, soname)) return false;
+    if (promised ? is_elsewhere(one, soname) : is_framework_library(soname)) return false;
+    return !is_optional(one, soname);
+  }
+
+  // Whether somebody else may well provide it.
+  bool is_elsewhere(const PlacedLibrary& one, std::string_view soname) const {
+    if (is_framework_library(soname)) return true;
+    for (const Fact requirement : distribution_[Key::requires_].items()) {
+      if (may_bring(requirement.text(), soname)) return true;
+    }
+    for (const Fact name : distribution_[Key::loads].items()) {
+      if (base_name(name.text()) == soname) return true;
+    }
+    for (const Key key : {Key::rpath, Key::run_path}) {
+      for (const Fact entry : one.content[key].items()) {
+        const std::string_view path = entry.text();
+        // A place where somebody installs it on purpose.
+        if (path.starts_with("/opt/") || path.starts_with("/usr/")) return true;
+        const std::string folder = search_folder(one.path(), path);
+        if (!folder.empty() && !together_.has_folder(folder) &&
+            !is_framework_library("lib" + folder)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // One of several builds, of which another does without it: then it is chosen only where it works.
+  bool is_optional(const PlacedLibrary& one, std::string_view soname) const {
+    const auto stem = stems_.find(backend_stem(one.path()));
+    if (stem == stems_.end() || stem->second.size() < 2) return false;
+    return std::any_of(stem->second.begin(), stem->second.end(), [&](const PlacedLibrary* other) {
+      const Fact needed = other->content[Key::needed];
+      return other != &one && all_read(needed) && !list_has(needed, soname);
+    });
+  }
+
+  void report(std::string_view soname, const std::vector<Needer>& needers) {
+    std::string_view there;
+    const PlacedLibrary* other = together_.other_version(soname, there);
+    std::string message = "needs " + quote(soname);
+    if (other != nullptr) {
+      message += distribution_.is_object() ? ", the package holds " : ", beside it lies ";
+      message += quote(there);
+    } else {
+      message +=
+          ", which neither the package nor " + quote(platform_tag(distribution_)) + " provides";
+    }
+    // Copies in the package are files of their own.
+    std::size_t others = needers.size() - 1;
+    for (const Needer& needer : needers) others += needer.library->content[Key::aliases].size();
+    if (others == 1) message += "; so does another library";
+    if (others > 1) message += "; so do " + std::to_string(others) + " other libraries";
+    const Needer& first = needers.front();
+    Finding& finding = sink_.add("library " + std::string(first.library->path()),
+                                 std::move(message), evidence(first.need, "needed here"));
+    if (other != nullptr) {
+      finding.related.push_back(evidence(other->library[Key::path], "another version of it"));
+    } else if (distribution_[Key::tags].said()) {
+      finding.related.push_back(evidence(distribution_[Key::tags], "what the package promises"));
+    }
+    for (std::size_t i = 1; i < needers.size() && i < most_shown; ++i) {
+      finding.related.push_back(evidence(needers[i].need, "needed here, too"));
+    }
+    if (other != nullptr) {
+      finding.fix = "build it against the version that is shipped, or ship the one that it needs";
+    }
+  }
+
+  // Versions asked of a library that is here and says which ones it defines.
+  void judge_versions(const PlacedLibrary& one) {
+    for (const EntryRange::Entry entry : one.content[Key::version_needs].entries()) {
+      const std::vector<const PlacedLibrary*>& providers = together_.named(entry.name.text());
+      if (providers.empty()) continue;
+      for (const Fact version : entry.value.items()) {
+        if (!version.is_text()) continue;
+        bool judged = true;
+        bool defined = false;
+        for (const PlacedLibrary* provider : providers) {
+          const Fact definitions = provider->content[Key::version_definitions];
+          judged = judged && all_read(definitions);
+          defined = defined || list_has(definitions, version.text());
+        }
+        if (!judged) continue;
+        sink_.inspected();
+        if (defined) continue;
+        const Fact definitions = providers.front()->content[Key::version_definitions];
+        Finding& finding =
+            sink_.add("library " + std::string(one.path()),
+                      "needs version " + quote(version.text()) + " of " + quote(entry.name.text()) +
+                          ", the one beside it defines " +
+                          (definitions.size() == 0 ? std::string("none")
+                                                   : quote_list(texts_of(definitions), 4)),
+                      evidence(version, "needed here"));
+        finding.related.push_back(evidence(definitions, "defined here"));
+        finding.fix = "ship the newer library, or build against the one that is shipped";
+      }
+    }
+  }
+
+  const LibraryGroup& group_;
+  Fact distribution_;
+  PlatformBase base_;
+  LibrariesByName together_;
+  Sink& sink_;
+  std::unordered_map<std::string, std::vector<const PlacedLibrary*>> stems_;
+};
+
+void check(const Facts& facts, Sink& sink) {
+  const LibraryFacts libraries(facts);
+  for (const LibraryGroup& group : library_groups(libraries)) {
+    NeedsCheck(group, sink).run();
+    check_string_forms(group, sink);
+  }
+}
+
+}  // namespace
+
+extern constinit const Rule library_needs_missing{
+    .id = "library-needs-missing",
+    .title = "library that needs what neither its package nor its platform provides",
+    .rationale =
+        "A shared library names the libraries, versions and symbols that the loader must find "
+        "beside it. One that lay on the build machine and was not packed, that is shipped in "
+        "another version, or that was compiled with the other form of strings, is not found on a "
+        "machine that is just what the package's tag asks for: the import fails, for those users "
+        "only.",
+    .example = R"({"opseal_manifest": 1, "distribution": {"kind": "wheel", "name": "ops",)"
+               R"( "tags": ["cp311-cp311-manylinux2014_x86_64"], "requires": []}, "libraries": [)"
+               R"({"path": "ops/_C.so", "needed": ["libnuma.so.1", "libc.so.6"]}]})",
+    .fix = "pack the library into the package, as `auditwheel repair` does, or don't need it",
+    .severity = Severity::error,
+    .tier = Tier::bytes,
+    .inspects =
+        "needed library of a package whose tag promises a base system, or of a library that lies "
+        "beside others",
+    .needs = {Key::libraries, Key::needed},
+    .check = check,
+};
+
+}  // namespace opseal
