@@ -21,6 +21,10 @@ elf_library(symbols_sysv.so symbols.cpp ${symbols_options} -s -Wl,--hash-style=s
 elf_library(symbols_debug.so symbols.cpp ${symbols_options} -g)
 elf_library(registrars.so registrars.cpp -O1)
 elf_library(registrars_stripped.so registrars.cpp -O1 -s)
+# At several levels, since inlining decides how far a handler is from its type.
+foreach(level 0 1 2 3)
+  elf_library(handlers_O${level}.so handlers.cpp -std=c++20 -O${level} -s)
+endforeach()
 
 include(CheckLinkerFlag)
 check_linker_flag(CXX -Wl,-z,pack-relative-relocs OPSEAL_PACKS_RELOCATIONS)
