@@ -154,6 +154,19 @@ TEST_CASE("what is passed over in a compressed archive counts to its limits") {
   CHECK_THROWS_AS(archive.next(entry), InputError);
 }
 
+TEST_CASE("names and headers count to the limits") {
+  std::vector<Member> members;
+  for (char letter = 'a'; letter <= 'z'; ++letter) {
+    members.push_back({.path = std::string(100000, letter), .bytes = ""});
+  }
+  const std::string bytes = make_archive(members, "tar", "gzip");
+  CHECK(refusal(bytes, ArchiveShape::tar, {}) == "");
+  CHECK(refusal(bytes, ArchiveShape::tar, {.names = 1000000}) ==
+        "holds names of more than 1000000 bytes");
+  CHECK(refusal(bytes, ArchiveShape::tar, {.total_size = 1000000}) ==
+        "unpacks to more than 1000000 bytes");
+}
+
 TEST_CASE("a package with an encrypted member is refused") {
   const std::string bytes = make_archive({{.path = "libx.so", .bytes = ptx_module("x")}}, "zip",
                                          "none", "zip:encryption=traditional", "secret");
