@@ -81,7 +81,9 @@ TEST_CASE("reports tell a place in a binary file by its bytes") {
   finding.message = "says something";
   finding.evidence = {{library_file, 24, 100}, "seen here"};
   audit.findings.push_back(finding);
-  audit.runs.push_back({finding.rule});
+  RuleRun run;
+  run.rule = finding.rule;
+  audit.runs.push_back(run);
   CHECK(
       report(audit, "text")
           .starts_with(
