@@ -34,6 +34,18 @@ bool is_abi3(const Fact& tags) {
   return tags.is_list() && tags.size() > 0;
 }
 
+// The file has the function by which an interpreter imports it.
+bool is_module(const Fact& library) {
+  const std::string_view stem = stem_of(library[Key::path].text());
+  const std::size_t slash = stem.rfind('/');
+  const std::string entry =
+      "PyInit_" + std::string(slash == stem.npos ? stem : stem.substr(slash + 1));
+  for (const Fact symbol : library[Key::exports].items()) {
+    if (symbol[Key::name].is(entry)) return true;
+  }
+  return false;
+}
+
 void check(const Facts& facts, Sink& sink) {
   for (const Document& document : facts.documents) {
     const Fact manifest = facts.root(document);
@@ -51,16 +63,20 @@ void check(const Facts& facts, Sink& sink) {
       sink.inspected();
       const std::string_view interpreter = interpreter_of(path.text());
       const Fact imports = library[Key::imported_by];
-      if (interpreter.empty() || imports.size() == 0 || stable.contains(stem_of(path.text()))) {
-        continue;
-      }
-      Finding& finding = sink.add("library " + std::string(path.text()),
-                                  "only " + quote(interpreter) +
-                                      " finds this module by its name, and the tags of the "
-                                      "wheel (" +
-                                      quote_list(texts_of(distribution[Key::tags])) +
-                                      ") promise every later interpreter",
-                                  evidence(path, "module for one interpreter"));
+      if (interpreter.empty() || stable.contains(stem_of(path.text()))) continue;
+      const bool imported = imports.size() > 0;
+      // What is loaded by its path may have any name.
+      const bool by_name = is_module(library) && library[Key::loaded_by].size() == 0;
+      if (!imported && !by_name) continue;
+      Finding& finding = sink.add(
+          "library " + std::string(path.text()),
+          "only " + quote(interpreter) +
+              " finds this module by its name, and the tags of the wheel (" +
+              quote_list(texts_of(distribution[Key::tags])) + ") promise every later interpreter",
+          evidence(path, imported ? "module for one interpreter"
+                                  : "module for one interpreter, which no Python file of the wheel "
+                                    "imports or loads by its path"));
+      if (!imported) finding.severity = Severity::warning;
       for (const Fact import : imports.items()) {
         finding.related.push_back(evidence(import, "imported at " + place_text(import)));
         break;

@@ -53,20 +53,25 @@ std::vector<Member> small_members() {
           {.path = "pkg-1.0.dist-info/RECORD", .bytes = "pkg/_x.so,sha256=AAAA,1\n"}};
 }
 
-// Name and bytes of one archive of each shape.
-std::vector<std::pair<std::string, std::string>> small_archives() {
-  std::vector<std::pair<std::string, std::string>> archives;
-  archives.emplace_back("zip", make_archive(small_members(), "zip"));
+struct SmallArchive {
+  std::string name;
+  std::string bytes;
+};
+
+// One of each shape.
+std::vector<SmallArchive> small_archives() {
+  std::vector<SmallArchive> archives;
+  archives.push_back({"zip", make_archive(small_members(), "zip")});
   for (const char* compression : {"none", "gzip", "bzip2", "xz", "zstd", "lz4"}) {
-    archives.emplace_back(compression, make_archive(small_members(), "tar", compression));
+    archives.push_back({compression, make_archive(small_members(), "tar", compression)});
   }
   const std::string tar = make_archive(small_members(), "tar", "zstd");
-  archives.emplace_back("conda", make_archive({{.path = "metadata.json", .bytes = "{}"},
-                                               {.path = "pkg-pkg-1.tar.zst", .bytes = tar}},
-                                              "zip", "none", "zip:compression=store"));
-  archives.emplace_back("debian", make_archive({{.path = "debian-binary", .bytes = "2.0\n"},
-                                                {.path = "data.tar.zst", .bytes = tar}},
-                                               "ar"));
+  archives.push_back({"conda", make_archive({{.path = "metadata.json", .bytes = "{}"},
+                                             {.path = "pkg-pkg-1.tar.zst", .bytes = tar}},
+                                            "zip", "none", "zip:compression=store")});
+  archives.push_back({"debian", make_archive({{.path = "debian-binary", .bytes = "2.0\n"},
+                                              {.path = "data.tar.zst", .bytes = tar}},
+                                             "ar")});
   return archives;
 }
 
@@ -89,8 +94,9 @@ std::string refusal(const std::string& bytes, ArchiveShape shape, const ArchiveL
 }  // namespace
 
 TEST_CASE("a package that is cut anywhere never states a part of its libraries") {
-  for (const auto& [name, bytes] : small_archives()) {
-    INFO(name);
+  for (const SmallArchive& archive : small_archives()) {
+    const std::string& bytes = archive.bytes;
+    INFO(archive.name);
     const Outcome whole = outcome_of(bytes);
     REQUIRE(!whole.problem);
     REQUIRE(whole.libraries == "pkg/_x.so\npkg/liby.so.1\n");
@@ -104,7 +110,8 @@ TEST_CASE("a package that is cut anywhere never states a part of its libraries")
 }
 
 TEST_CASE("a package with any byte altered is read or refused") {
-  for (const auto& [name, bytes] : small_archives()) {
+  for (const SmallArchive& archive : small_archives()) {
+    const std::string& bytes = archive.bytes;
     for (std::size_t at = 0; at < bytes.size(); ++at) {
       // Most of an uncompressed tar archive is padding between members.
       if (bytes[at] == '\0' && at % 7 != 0) continue;
@@ -112,7 +119,7 @@ TEST_CASE("a package with any byte altered is read or refused") {
         std::string altered = bytes;
         altered[at] = static_cast<char>(altered[at] ^ change);
         const Outcome outcome = outcome_of(altered);
-        INFO(name << ", byte " << at);
+        INFO(archive.name << ", byte " << at);
         CHECK((outcome.recognised || !outcome.problem));
       }
     }
@@ -152,6 +159,19 @@ TEST_CASE("what is passed over in a compressed archive counts to its limits") {
   ArchiveEntry entry;
   REQUIRE(archive.next(entry));
   CHECK_THROWS_AS(archive.next(entry), InputError);
+}
+
+TEST_CASE("names and headers count to the limits") {
+  std::vector<Member> members;
+  for (char letter = 'a'; letter <= 'z'; ++letter) {
+    members.push_back({.path = std::string(100000, letter), .bytes = ""});
+  }
+  const std::string bytes = make_archive(members, "tar", "gzip");
+  CHECK(refusal(bytes, ArchiveShape::tar, {}) == "");
+  CHECK(refusal(bytes, ArchiveShape::tar, {.names = 1000000}) ==
+        "holds names of more than 1000000 bytes");
+  CHECK(refusal(bytes, ArchiveShape::tar, {.total_size = 1000000}) ==
+        "unpacks to more than 1000000 bytes");
 }
 
 TEST_CASE("a package with an encrypted member is refused") {

@@ -66,6 +66,7 @@ struct ArchiveReader::State {
     std::uint64_t members = 0;
     // Bytes.
     std::uint64_t unpacked = 0;
+    std::uint64_t names = 0;
   };
 
   explicit State(const ArchiveLimits& given) : limits(given), handle(::archive_read_new()) {}
@@ -81,6 +82,9 @@ struct ArchiveReader::State {
   [[noreturn]] void fail_as_libarchive() const;
   void check(int result) const;
   void count(std::uint64_t bytes);
+  void count_content(std::uint64_t bytes);
+  void count_header(const ArchiveEntry& entry);
+  void check_end() const;
   void drain();
 
   ArchiveLimits limits;
@@ -93,7 +97,12 @@ struct ArchiveReader::State {
   std::uint64_t packed = 0;
   // Bytes of the member that came so far.
   std::uint64_t member_size = 0;
+  // Unpacked bytes of the archive in front of the member.
+  std::uint64_t member_at = 0;
+  // Bytes of the member as they lie in the archive, where that is known.
+  std::uint64_t stored_size = 0;
   bool in_member = false;
+  bool is_tar = false;
   // What is passed over has to be unpacked, and so counts.
   bool unpacks_all = false;
   std::string block;
@@ -120,11 +129,7 @@ void ArchiveReader::State::check(int result) const {
 }
 
 void ArchiveReader::State::count(std::uint64_t bytes) {
-  member_size += bytes;
   totals->unpacked += bytes;
-  if (member_size > limits.member_size) {
-    fail("a member unpacks to more than " + plural(limits.member_size, "byte"));
-  }
   if (totals->unpacked > limits.total_size) {
     fail("unpacks to more than " + plural(limits.total_size, "byte"));
   }
@@ -132,6 +137,38 @@ void ArchiveReader::State::count(std::uint64_t bytes) {
     fail("unpacks to more than " + std::to_string(limits.ratio) + " times its own " +
          plural(packed, "byte"));
   }
+}
+
+void ArchiveReader::State::count_content(std::uint64_t bytes) {
+  member_size += bytes;
+  if (member_size > limits.member_size) {
+    fail("a member unpacks to more than " + plural(limits.member_size, "byte"));
+  }
+  count(bytes);
+}
+
+// What stands between members is unpacked too, and a header may hold a megabyte.
+void ArchiveReader::State::count_header(const ArchiveEntry& entry) {
+  if (++totals->members > limits.members) {
+    fail("holds more than " + plural(limits.members, "member"));
+  }
+  totals->names += entry.path.size() + entry.target.size();
+  if (totals->names > limits.names) {
+    fail("holds names of more than " + plural(limits.names, "byte"));
+  }
+  const auto at =
+      static_cast<std::uint64_t>(std::max<la_int64_t>(::archive_filter_bytes(handle, 0), 0));
+  if (unpacks_all && at > member_at + member_size) count(at - member_at - member_size);
+  member_at = at;
+}
+
+// To libarchive a tar archive that is cut behind a member is whole, though the blocks of zeros that
+// end it are missing. Of a compressed one the decompression tells.
+void ArchiveReader::State::check_end() const {
+  constexpr std::uint64_t tar_block = 512;
+  if (!is_tar || unpacks_all || source == nullptr) return;
+  const std::uint64_t end = member_at + (stored_size + tar_block - 1) / tar_block * tar_block;
+  if (source->size() < end + tar_block) fail("ends without the mark of its end");
 }
 
 // The next bytes of the archive itself; 0 at the end, negative on an error.
@@ -164,6 +201,7 @@ void ArchiveReader::State::open_tar() {
   }
   pending = true;
   const int compression = compression_of(block);
+  is_tar = true;
   unpacks_all = compression != ARCHIVE_FILTER_NONE;
   check(::archive_read_support_format_tar(handle));
   // What libarchive was built without it would hand to another program.
@@ -230,7 +268,7 @@ void ArchiveReader::State::drain() {
     const int result = ::archive_read_data_block(handle, &bytes, &size, &offset);
     if (result == ARCHIVE_EOF) return;
     check(result);
-    count(size);
+    count_content(size);
   }
 }
 
@@ -257,14 +295,13 @@ bool ArchiveReader::next(ArchiveEntry& entry) {
   const NamesAsUtf8 names;
   if (state.in_member && state.unpacks_all) state.drain();
   state.in_member = false;
-  state.member_size = 0;
   archive_entry* header = nullptr;
   const int result = ::archive_read_next_header(state.handle, &header);
-  if (result == ARCHIVE_EOF) return false;
-  state.check(result);
-  if (++state.totals->members > state.limits.members) {
-    state.fail("holds more than " + plural(state.limits.members, "member"));
+  if (result == ARCHIVE_EOF) {
+    state.check_end();
+    return false;
   }
+  state.check(result);
   state.in_member = true;
   entry.path = either(::archive_entry_pathname_utf8(header), ::archive_entry_pathname(header));
   entry.target.clear();
@@ -284,6 +321,10 @@ bool ArchiveReader::next(ArchiveEntry& entry) {
     entry.size = static_cast<std::uint64_t>(::archive_entry_size(header));
   }
   entry.encrypted = ::archive_entry_is_encrypted(header) != 0;
+  state.count_header(entry);
+  const bool sparse = ::archive_entry_sparse_count(header) > 0;
+  state.stored_size = sparse ? 0 : entry.size.value_or(0);
+  state.member_size = 0;
   return true;
 }
 
@@ -291,7 +332,7 @@ std::size_t ArchiveReader::read(char* to, std::size_t size) {
   State& state = *state_;
   const la_ssize_t got = ::archive_read_data(state.handle, to, size);
   if (got < 0) state.fail_as_libarchive();
-  state.count(static_cast<std::uint64_t>(got));
+  state.count_content(static_cast<std::uint64_t>(got));
   return static_cast<std::size_t>(got);
 }
 

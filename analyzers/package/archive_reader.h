@@ -22,6 +22,8 @@ struct ArchiveLimits {
   // fortieth.
   std::uint64_t ratio = 250;
   std::uint64_t always_allowed = std::uint64_t{1} << 30;
+  // Bytes of all paths together, which readers keep.
+  std::uint64_t names = std::uint64_t{1} << 28;
 };
 
 // A member as its header states it.

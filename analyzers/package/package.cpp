@@ -66,6 +66,8 @@ class PackageReader {
                                   : bytes.starts_with("PK") ? ArchiveShape::zip
                                                             : ArchiveShape::tar);
     walk(archive, Part::whole);
+    // A file that is cut between two members looks like one that ends there.
+    if (debian && !has_content_) throw InputError(bytes.size(), 0, "ends before `data.tar`");
   }
 
   void write() {
@@ -90,6 +92,7 @@ class PackageReader {
       }
       const Part inner = part == Part::whole ? part_of(entry.path) : Part::whole;
       if (inner != Part::whole) {
+        has_content_ = has_content_ || inner == Part::content;
         ArchiveReader archived(archive, ArchiveShape::tar);
         walk(archived, inner);
       } else if (part == Part::control) {
@@ -364,6 +367,8 @@ class PackageReader {
   // Tags by the wheel's name and by its `WHEEL`.
   std::vector<std::string> named_tags_;
   std::vector<std::string> stated_tags_;
+  // The part of a package that is installed was met.
+  bool has_content_ = false;
   Noted outside_;
   Noted archives_;
   Noted foreign_;
