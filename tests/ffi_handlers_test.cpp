@@ -110,6 +110,22 @@ TEST_CASE("handlers are found without section headers") {
       Library(test::without_sections(test::read_file(test::elf_library("handlers_O2.so")))));
 }
 
+TEST_CASE("handlers that are hidden are named by the symbol table") {
+  const Library library(test::read_file(test::elf_library("handlers_hidden.so")));
+  const auto hidden = [&](std::string_view name) {
+    return std::find_if(library.handlers.begin(), library.handlers.end(),
+                        [&](const auto& row) { return row.local_symbol == name; });
+  };
+  CHECK(library.find("scale") == nullptr);
+  const auto scale = hidden("scale");
+  REQUIRE(scale != library.handlers.end());
+  CHECK(scale->symbol.empty());
+  CHECK(joined(scale->signature.contexts) == "stream;");
+  CHECK(library.code.is_function(scale->address));
+  CHECK(hidden("secret") != library.handlers.end());
+  CHECK(hidden("legacy") == library.handlers.end());
+}
+
 TEST_CASE("a library without handlers has none") {
   const Library library(test::read_file(test::elf_library("symbols.so")));
   CHECK_FALSE(mentions_ffi_handlers(library.elf));

@@ -103,6 +103,36 @@ bool may_be_handler(const ElfSymbol& symbol) {
   return !symbol.name.starts_with("_Z") || symbol.name.ends_with("P17XLA_FFI_CallFrame");
 }
 
+// The C function that the headers' macro puts a static variable `handler` into, by the variable's
+// name: `_ZZZ3addENKUlP17XLA_FFI_CallFrameE_clES0_E7handler`, for a closure within `add`; without
+// one `_ZZ3addE7handler`. Empty for other names.
+std::string_view function_of_handler(std::string_view name) {
+  if (!name.starts_with("_ZZ") || !name.ends_with("E7handler")) return {};
+  name.remove_prefix(name.starts_with("_ZZZ") ? 4 : 3);
+  std::size_t length = 0;
+  while (!name.empty() && name[0] >= '0' && name[0] <= '9' && length <= longest_name) {
+    length = length * 10 + static_cast<std::size_t>(name[0] - '0');
+    name.remove_prefix(1);
+  }
+  return length < name.size() && name[length] == 'E' ? name.substr(0, length) : std::string_view();
+}
+
+// Functions of handlers that only the symbol table names.
+std::vector<ElfSymbol> unexported_handlers(const std::vector<ElfSymbol>& symbols) {
+  std::unordered_set<std::string_view> names;
+  for (const ElfSymbol& symbol : symbols) {
+    const std::string_view name = function_of_handler(symbol.name);
+    if (!name.empty()) names.insert(name);
+  }
+  std::vector<ElfSymbol> found;
+  std::copy_if(symbols.begin(), symbols.end(), std::back_inserter(found),
+               [&names](const ElfSymbol& symbol) {
+                 return symbol.is_defined() && symbol.is_function() && !symbol.is_export() &&
+                        names.contains(symbol.name);
+               });
+  return found;
+}
+
 // From function to function, nearest first.
 class Search {
  public:
@@ -161,6 +191,8 @@ std::vector<FfiHandler> find_ffi_handlers(HostCode& code,
   std::vector<ElfSymbol> candidates;
   std::copy_if(dynamic_symbols.begin(), dynamic_symbols.end(), std::back_inserter(candidates),
                may_be_handler);
+  const std::vector<ElfSymbol> local = unexported_handlers(code.elf().symbols());
+  candidates.insert(candidates.end(), local.begin(), local.end());
   const auto vtables = find_vtables(code, types);
   std::vector<std::uint64_t> addresses;
   for (const auto& [address, type] : vtables) addresses.push_back(address);
@@ -178,12 +210,14 @@ std::vector<FfiHandler> find_ffi_handlers(HostCode& code,
     const std::vector<std::size_t> found = search.nearest(function);
     for (const std::size_t type : found) types.types[type].exported = true;
     if (found.empty()) continue;
-    handlers.push_back({symbol.name, types.types[found[0]].signature, symbol.value, symbol.offset,
-                        found.size() > 1});
+    FfiHandler handler{
+        {}, types.types[found[0]].signature, symbol.value, symbol.offset, found.size() > 1, {}};
+    (symbol.is_export() ? handler.symbol : handler.local_symbol) = symbol.name;
+    handlers.push_back(std::move(handler));
   }
   for (HandlerType& type : types.types) {
     if (type.exported) continue;
-    handlers.push_back({{}, std::move(type.signature), 0, type.offset, false});
+    handlers.push_back({{}, std::move(type.signature), 0, type.offset, false, {}});
   }
   return handlers;
 }

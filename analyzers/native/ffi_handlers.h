@@ -46,20 +46,25 @@ struct FfiHandler {
   // The exported symbol; empty for a handler that the file holds and doesn't export.
   std::string_view symbol;
   FfiSignature signature;
-  // Where its function begins, as an address; 0 where not exported.
+  // Where its function begins, as an address; 0 where no symbol tells.
   std::uint64_t address = 0;
   // Bytes of the file: the symbol's table entry, or the type's name.
   std::uint64_t offset = 0;
   // Other signatures that the symbol's code leads to as well: then it is not sure which one is its
   // own.
   bool ambiguous = false;
+  // Of a handler that is not exported, in a file that is not stripped: the name that its function
+  // has in the symbol table (hidden visibility, for example).
+  std::string_view local_symbol;
 };
 
 // Parses one RTTI type name (`N3xla3ffi7HandlerI...`). False where it is none.
 bool parse_handler_type(std::string_view mangled, FfiSignature& signature);
 
-// Every handler: exported ones with their symbols, and the types that no exported symbol leads to
-// (handed out by a module, for example), each once. Throws InputError.
+// Every handler: exported ones with their symbols, those that only the symbol table names, and the
+// types that no symbol leads to (handed out by a module, for example), each once. Sees no types
+// that were built without RTTI, and leads no symbols to types where the loader fills in no pointers
+// (programs at a fixed address) or the machine is not x86-64. Throws InputError.
 std::vector<FfiHandler> find_ffi_handlers(HostCode& code,
                                           const std::vector<ElfSymbol>& dynamic_symbols);
 

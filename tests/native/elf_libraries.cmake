@@ -25,6 +25,7 @@ elf_library(registrars_stripped.so registrars.cpp -O1 -s)
 foreach(level 0 1 2 3)
   elf_library(handlers_O${level}.so handlers.cpp -std=c++20 -O${level} -s)
 endforeach()
+elf_library(handlers_hidden.so handlers.cpp -std=c++20 -O2 -fvisibility=hidden)
 
 include(CheckLinkerFlag)
 check_linker_flag(CXX -Wl,-z,pack-relative-relocs OPSEAL_PACKS_RELOCATIONS)
