@@ -377,7 +377,9 @@ constexpr Field api_versions_fields[] = {
 constexpr Form api_versions_form{.name = "ApiVersions", .fields = api_versions_fields};
 constexpr Field handler_fields[] = {
     {symbol, &text_form, false, "missing: the file holds the handler and doesn't export it"},
+    {function, &text_form, false, "of a hidden handler, by its local symbol"},
     {stage, &text_form, false, ""},
+    {returns, &text_form, false, "C++ type; `xla::ffi::Future`: it may end later than its call"},
     {arguments, &operands_form, false, ""},
     {results, &operands_form, false, ""},
     {attributes, &texts_form, false, "types, in the language of `spec`"},

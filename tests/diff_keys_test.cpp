@@ -71,6 +71,8 @@ constexpr Exception exceptions[] = {
     {"libraries.bundles", "code objects that are not read"},
     {"libraries.host_kernels", "what a compiler made of the code"},
     {"libraries.unregistered_kernels", "what a compiler made of the code; a rule tells"},
+    {"libraries.handlers.function", "a hidden name that nobody can look up"},
+    {"libraries.handlers.returns", "in which way it ends is between it and the framework"},
     {"libraries.handlers.contexts", "what the framework hands over without being asked"},
     {"libraries.handlers.api_versions.*", "a rule holds it against the framework's"},
     {"libraries.handlers.ambiguous", "how sure the reading is"},

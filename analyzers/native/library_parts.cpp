@@ -247,7 +247,11 @@ void write_handler(const FfiHandler& handler, const std::vector<std::string_view
   const FfiSignature& signature = handler.signature;
   const std::uint32_t object = writer.open(Key::none, NodeType::object, at);
   if (!handler.symbol.empty()) writer.add_text(Key::symbol, handler.symbol, at, 0);
+  if (handler.symbol.empty() && !handler.local_symbol.empty()) {
+    writer.add_text(Key::function, handler.local_symbol, at, 0);
+  }
   if (!signature.stage.empty()) writer.add_text(Key::stage, signature.stage, at, 0);
+  if (!signature.returns.empty()) writer.add_text(Key::returns, signature.returns, at, 0);
   write_operands(Key::arguments, signature.arguments, at, writer);
   write_operands(Key::results, signature.results, at, writer);
   write_list(Key::attributes, signature.attributes, at, writer);
