@@ -147,7 +147,8 @@ TEST_CASE("what a body does") {
   CHECK(look(long_body).writes);
   // Older instructions have another size.
   CHECK(look({store_word, exit_word}, 61).instructions == -1);
-  CHECK_FALSE(look({store_word, exit_word}, 61).writes);
+  CHECK_FALSE(look({store_word, exit_word}, 61).body_read);
+  CHECK(look({exit_word}).body_read);
 }
 
 TEST_CASE("the entries of a PTX text") {

@@ -206,6 +206,7 @@ void CubinReader::read_function(const Bytes& file, std::uint32_t number, std::ui
   if (architecture < first_readable_architecture || code.type == type_no_bits) return;
   const Bytes body = bytes_of(file, code, "a kernel's code").part(start, size, "a kernel's code");
   const BodyFacts facts = look_at_body(body.view());
+  kernel.body_read = true;
   kernel.instructions = facts.instructions;
   kernel.writes = facts.writes;
   kernel.traps = facts.traps;
