@@ -198,7 +198,7 @@ def listed(program, library):
     for line in lines_of([program, "-symbols", library]):
         if line.startswith("arch = "):
             architecture = line[7:].strip()
-        elif "STO_ENTRY" in line:
+        elif re.match(r"FUNC +\w+ +\w+ +ENTRY ", line):
             code[architecture, line.split()[-1]] += 1
     text = collections.Counter()
     for line in lines_of([program, "-ptx", library]):
