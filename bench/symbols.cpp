@@ -3,30 +3,19 @@
 // starting it and its peak memory count for everybody alike; the program starts itself again as
 // `bench_symbols --run FILE`. Arguments are libraries.
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <filesystem>
-#include <stdexcept>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "analyzers/input_error.h"
 #include "analyzers/mapped_file.h"
 #include "analyzers/native/elf.h"
-
-extern char** environ;
+#include "bench/program.h"
 
 namespace opseal::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int runs_of_each = 7;
 
@@ -58,62 +47,22 @@ int run_child(const std::string& path) {
   return 0;
 }
 
-struct Cost {
-  // Seconds on the wall and of the processor, and bytes; the least of several runs.
-  double wall = 1e9;
-  double processor = 1e9;
-  double peak = 0;
-};
-
-double seconds(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-}
-
-// What a program costs that prints into nothing, or into our output; false where it isn't there.
-bool run(std::vector<std::string> command, bool quiet, Cost& cost) {
-  std::vector<char*> arguments;
-  for (std::string& word : command) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  if (quiet) {
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  }
-  const Clock::time_point start = Clock::now();
-  pid_t child = 0;
-  const int failed =
-      ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return false;
-  int status = 0;
-  rusage usage{};
-  ::wait4(child, &status, 0, &usage);
-  if (status != 0) throw std::runtime_error("`" + command[0] + "` failed");
-  cost.wall = std::min(cost.wall, std::chrono::duration<double>(Clock::now() - start).count());
-  cost.processor = std::min(cost.processor, seconds(usage.ru_utime) + seconds(usage.ru_stime));
-  cost.peak = std::max(cost.peak, static_cast<double>(usage.ru_maxrss) * 1024);
-  return true;
-}
-
 // Reads nothing itself: a child's peak is at least what its parent held.
 void compare(const std::string& path) {
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  Cost of_counting;
-  run({self, "--count", path}, false, of_counting);
+  const std::string self = own_path();
+  run_program({self, "--count", path}, Output::shown);
   const std::vector<std::pair<const char*, std::vector<std::string>>> programs = {
       {"opseal", {self, "--run", path}},
       {"nm -D", {"nm", "-D", path}},
       {"readelf", {"readelf", "--wide", "--dyn-syms", path}}};
   for (const auto& [name, command] : programs) {
-    Cost cost;
-    bool here = true;
-    for (int i = 0; i < runs_of_each && here; ++i) here = run(command, true, cost);
-    if (!here) {
+    const std::optional<Cost> cost = run_program_often(command, runs_of_each);
+    if (!cost) {
       std::printf("  %-8s not here\n", name);
       continue;
     }
-    std::printf("  %-8s %8.2f ms, processor %8.2f ms, peak %6.1f MiB\n", name, cost.wall * 1e3,
-                cost.processor * 1e3, cost.peak / 1048576);
+    std::printf("  %-8s %8.2f ms, processor %8.2f ms, peak %6.1f MiB\n", name, cost->wall * 1e3,
+                cost->processor * 1e3, cost->peak / 1048576);
   }
 }
 

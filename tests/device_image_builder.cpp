@@ -75,7 +75,6 @@ std::string compress_zstd(const std::string& plain) {
 
 std::string build_elf(std::uint16_t machine, std::uint16_t type,
                       std::vector<BuiltSection> sections) {
-  constexpr std::uint32_t no_bits = 8;
   std::string names(1, '\0');
   sections.push_back({.name = ".shstrtab", .type = 3, .flags = 0});
   std::vector<std::size_t> name_offsets;
@@ -96,7 +95,7 @@ std::string build_elf(std::uint16_t machine, std::uint16_t type,
     put(table, section.flags);
     put<std::uint64_t>(table, 0);
     put<std::uint64_t>(table, file.size());
-    put<std::uint64_t>(table, section.type == no_bits ? section.size : section.bytes.size());
+    put<std::uint64_t>(table, section.size > 0 ? section.size : section.bytes.size());
     put(table, section.link);
     put(table, section.info);
     put<std::uint64_t>(table, 8);
@@ -144,7 +143,7 @@ std::string build_cubin(const BuiltCubin& cubin) {
                         .info = code});
     if (kernel.shared_memory > 0) {
       sections.push_back({.name = ".nv.shared." + kernel.name,
-                          .type = 8,
+                          .type = cubin.relocatable ? 0x7000000aU : 8U,
                           .flags = 3,
                           .size = kernel.shared_memory,
                           .info = code});

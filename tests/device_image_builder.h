@@ -56,6 +56,7 @@ struct BuiltSection {
   // 2 allocated, 4 executable
   std::uint64_t flags = 2;
   std::string bytes = {};
+  // Of a section that has no bytes in the file; 0: as many as there are above.
   std::uint64_t size = 0;
   std::uint32_t link = 0;
   std::uint32_t info = 0;

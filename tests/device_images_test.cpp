@@ -113,15 +113,18 @@ TEST_CASE("the architecture of a bare cubin") {
 }
 
 TEST_CASE("shared memory is reduced only where the architecture reserves some") {
-  const auto shared = [](std::uint32_t architecture, std::uint64_t bytes) {
-    const std::string file = build_cubin(
-        {.architecture = architecture, .kernels = {{.name = "k", .shared_memory = bytes}}});
+  const auto shared = [](std::uint32_t architecture, std::uint64_t bytes, bool part = false) {
+    const std::string file = build_cubin({.architecture = architecture,
+                                          .relocatable = part,
+                                          .kernels = {{.name = "k", .shared_memory = bytes}}});
     return read_bare(file).images.at(0).kernels.at(0).shared_memory;
   };
   CHECK(shared(89, 1424) == 1424);
   CHECK(shared(90, 1424) == 400);
   CHECK(shared(121, 1024) == 0);
   CHECK(shared(90, 400) == 400);
+  // It is the linker that reserves them.
+  CHECK(shared(90, 1424, true) == 1424);
 }
 
 TEST_CASE("what a body does") {
@@ -147,7 +150,8 @@ TEST_CASE("what a body does") {
   CHECK(look(long_body).writes);
   // Older instructions have another size.
   CHECK(look({store_word, exit_word}, 61).instructions == -1);
-  CHECK_FALSE(look({store_word, exit_word}, 61).writes);
+  CHECK_FALSE(look({store_word, exit_word}, 61).body_read);
+  CHECK(look({exit_word}).body_read);
 }
 
 TEST_CASE("the entries of a PTX text") {

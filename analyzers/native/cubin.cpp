@@ -23,7 +23,6 @@ constexpr std::uint64_t section_header_size = 64;
 constexpr std::uint64_t symbol_size = 24;
 constexpr std::uint16_t cuda_machine = 190;
 
-constexpr std::uint32_t type_bytes = 1;
 constexpr std::uint32_t type_symbols = 2;
 constexpr std::uint32_t type_note = 7;
 constexpr std::uint32_t type_no_bits = 8;
@@ -54,6 +53,11 @@ constexpr std::uint8_t large_parameter_attribute = 0x45;
 bool has_newer_flags(const Bytes& file) {
   constexpr std::uint8_t first_version = 8;
   return file.u8(8) >= first_version;
+}
+
+bool is_relocatable(const Bytes& file) {
+  constexpr std::uint16_t relocatable_type = 1;
+  return file.u16(16) == relocatable_type;
 }
 
 std::uint32_t architecture_number(const Bytes& file) {
@@ -142,8 +146,7 @@ bool is_cubin(std::string_view head) {
 
 void CubinReader::read(const Bytes& file, DeviceImage& image) {
   check_header(file);
-  constexpr std::uint16_t relocatable_type = 1;
-  image.relocatable = file.u16(16) == relocatable_type;
+  image.relocatable = is_relocatable(file);
   read_sections(file);
   if (symbol_table_ == 0) return;
 
@@ -196,7 +199,9 @@ void CubinReader::read_function(const Bytes& file, std::uint32_t number, std::ui
     kernel.registers = static_cast<std::int32_t>(code.info >> 24);
   }
   std::int64_t shared_memory = std::max<std::int64_t>(code.shared_memory, 0);
-  if (architecture >= first_reserving_architecture && shared_memory >= reserved_shared_memory) {
+  // Parts get it when they are linked.
+  if (!is_relocatable(file) && architecture >= first_reserving_architecture &&
+      shared_memory >= reserved_shared_memory) {
     shared_memory -= reserved_shared_memory;
   }
   kernel.shared_memory = as_count(shared_memory);
@@ -206,6 +211,7 @@ void CubinReader::read_function(const Bytes& file, std::uint32_t number, std::ui
   if (architecture < first_readable_architecture || code.type == type_no_bits) return;
   const Bytes body = bytes_of(file, code, "a kernel's code").part(start, size, "a kernel's code");
   const BodyFacts facts = look_at_body(body.view());
+  kernel.body_read = true;
   kernel.instructions = facts.instructions;
   kernel.writes = facts.writes;
   kernel.traps = facts.traps;
@@ -241,7 +247,7 @@ void CubinReader::read_sections(const Bytes& file) {
   }
   if (name_section >= count) return;
   const Bytes names = bytes_of(file, sections_[name_section], "names of sections");
-  // Bytes in the images of some assemblers, only a size in those of the compiler.
+  // Of three types: in linked images, in parts that were not linked, and as assemblers write it.
   constexpr std::string_view shared_prefix = ".nv.shared.";
   for (std::uint32_t i = 1; i < count; ++i) {
     const Section& section = sections_[i];
@@ -255,8 +261,7 @@ void CubinReader::read_sections(const Bytes& file) {
       } else if (section.info < count) {
         sections_[section.info].properties = i;
       }
-    } else if ((section.type == type_no_bits || section.type == type_bytes) && section.info != 0 &&
-               section.info < count && section.name <= names.size() &&
+    } else if (section.info != 0 && section.info < count && section.name <= names.size() &&
                names.view().substr(section.name).starts_with(shared_prefix)) {
       sections_[section.info].shared_memory =
           static_cast<std::int64_t>(std::min<std::uint64_t>(section.size, INT32_MAX));

@@ -37,7 +37,7 @@ Problem problem_of(const FatEntry& entry, std::uint32_t file, const std::string&
 // Memory for the few images that are much larger than others, one after the other, so that a
 // machine with many cores doesn't need as many times the memory for them.
 struct LargeImages {
-  static constexpr std::uint64_t least_size = std::uint64_t{32} << 20;
+  static constexpr std::uint64_t least_size = std::uint64_t{16} << 20;
   std::mutex mutex;
   Decompressor decompressor;
 };

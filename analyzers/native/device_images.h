@@ -35,8 +35,11 @@ struct DeviceKernel {
   std::array<std::uint32_t, 3> cluster{};
   // Has internal linkage.
   bool local = false;
-  // How much the body does, of SASS from sm_70 on (else not said, and false below): instructions
-  // that are neither a no-op nor a branch; -1 for a body of more than 64, which is not counted.
+  // The body was looked at, as that of machine code from sm_70 on is; else what follows says
+  // nothing.
+  bool body_read = false;
+  // Those that are neither no-ops nor branches; -1 for a body of more than 64, which is not
+  // counted.
   std::int32_t instructions = -1;
   // Changes what threads of other blocks or the host may see: store, atomic or reduction to global
   // or generic memory or to another block of the cluster, surface store, bulk or tensor copy.

@@ -106,7 +106,7 @@ class ImageWriter {
     if (image.relocatable) writer_.add(Key::relocatable, NodeType::truth, 1, offset_, length_);
     if (image.kind == ImageKind::sass || image.kind == ImageKind::ptx) {
       const std::uint32_t kernels = writer_.open(Key::kernels, NodeType::list, offset_);
-      for (const DeviceKernel& kernel : image.kernels) write(kernel, image.kind);
+      for (const DeviceKernel& kernel : image.kernels) write(kernel);
       writer_.close(kernels, offset_ + length_);
     }
     writer_.close(object, offset_ + length_);
@@ -133,7 +133,7 @@ class ImageWriter {
     if (value >= 0) count(key, static_cast<std::uint32_t>(value));
   }
 
-  void write(const DeviceKernel& kernel, ImageKind kind) {
+  void write(const DeviceKernel& kernel) {
     const std::uint32_t object = writer_.open(Key::none, NodeType::object, offset_);
     text(Key::name, kernel.name);
     stated(Key::registers, kernel.registers);
@@ -144,8 +144,7 @@ class ImageWriter {
     dimensions(Key::cluster, kernel.cluster);
     if (kernel.local) truth(Key::local, true);
     stated(Key::instructions, kernel.instructions);
-    // Of PTX nobody looks into the body.
-    if (kind == ImageKind::sass) {
+    if (kernel.body_read) {
       truth(Key::writes, kernel.writes || kernel.calls);
       if (kernel.traps) truth(Key::traps, true);
     }

@@ -49,15 +49,19 @@ class Comments {
 
   bool cover(std::size_t place) {
     while (end_ <= place) {
-      const std::size_t slash = text_.find('/', end_);
-      if (slash >= place || slash + 1 >= text_.size()) return false;
+      const std::size_t slash = text_.substr(0, place).find('/', end_);
+      if (slash == std::string_view::npos || slash + 1 >= text_.size()) {
+        // Nothing is looked at twice, however many places are asked for.
+        end_ = place;
+        return false;
+      }
       const char kind = text_[slash + 1];
       if (kind != '/' && kind != '*') {
         end_ = slash + 1;
         continue;
       }
       const std::size_t end = kind == '/' ? text_.find('\n', slash) : text_.find("*/", slash + 2);
-      end_ = end == std::string_view::npos ? text_.size() : end + 1;
+      end_ = end == std::string_view::npos ? text_.size() : end + (kind == '/' ? 1 : 2);
       if (end_ > place) return true;
     }
     return false;
