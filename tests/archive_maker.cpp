@@ -30,7 +30,8 @@ void add_member(archive* out, const Member& member) {
     ::archive_entry_set_hardlink(entry, member.hard_link.c_str());
     ::archive_entry_unset_size(entry);
   }
-  REQUIRE(::archive_write_header(out, entry) == ARCHIVE_OK);
+  // A warning: the name is not in the locale of the test, and is written as it stands.
+  REQUIRE(::archive_write_header(out, entry) >= ARCHIVE_WARN);
   REQUIRE(::archive_write_data(out, member.bytes.data(), member.bytes.size()) ==
           static_cast<la_ssize_t>(member.bytes.size()));
   ::archive_entry_free(entry);

@@ -8,11 +8,11 @@ namespace opseal::test {
 
 // A member of an archive to be made.
 struct Member {
-  std::string path;
-  std::string bytes;
+  std::string path{};
+  std::string bytes{};
   // Not empty: a symbolic link to there.
-  std::string symbolic_link;
-  std::string hard_link;
+  std::string symbolic_link{};
+  std::string hard_link{};
 };
 
 // Makes archives with libarchive, in memory. `format`: `zip`, `tar` or `ar`; `compression` of the

@@ -142,6 +142,17 @@ TEST_CASE("a library says which Python lines import it and which name it") {
   CHECK(!more[Key::imported_by].said());
 }
 
+TEST_CASE("an extension in a folder of its own is found by its bare name") {
+  const Facts facts = read_package(
+      make_archive({{.path = "pkg/a.py", .bytes = "sys.path.append(lib)\nimport _x, y\n"},
+                    {.path = "pkg/lib/_x.so", .bytes = ptx_module("x")},
+                    {.path = "pkg/lib/y.so", .bytes = ptx_module("y")}},
+                   "zip"),
+      "a.zip");
+  CHECK(places_of(library_at(facts, "pkg/lib/_x.so")[Key::imported_by]) == "pkg/a.py:2");
+  CHECK(!library_at(facts, "pkg/lib/y.so")[Key::imported_by].said());
+}
+
 TEST_CASE("a place in a member names the member as a file of its own") {
   const Facts facts = read_package(make_archive(wheel_members(), "zip"), wheel_name);
   const Fact more = library_at(facts, "pkg/libmore.so.1");

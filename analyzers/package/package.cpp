@@ -302,6 +302,11 @@ class PackageReader {
       const std::vector<PackagePlace> imports = mentions_.imports_of(installed_path(path));
       library.imported_by.insert(library.imported_by.end(), imports.begin(), imports.end());
       names.emplace_back(file_name_of(path));
+      // Packages that put the folder of their extensions on Python's path import these by their
+      // bare names; a name without the underscore may be another package's.
+      if (!names.back().starts_with('_')) continue;
+      const std::vector<PackagePlace> bare = mentions_.imports_of(names.back());
+      library.imported_by.insert(library.imported_by.end(), bare.begin(), bare.end());
     }
     for (const std::string& name : names) {
       const std::vector<PackagePlace> places = mentions_.names_of(name);
