@@ -19,16 +19,15 @@ constexpr std::uint32_t most_of_nothing = 8;
 
 enum class Body : std::uint8_t { unknown, hollow, full, other };
 
-// Long bodies are not counted, and of those that write nobody asks whether they trap.
+// Long bodies are not counted. A trap is said where there is one: who counted the instructions
+// looked at each of them.
 Body body_of(const Fact& kernel) {
   const Fact instructions = kernel[Key::instructions];
   const Fact writes = kernel[Key::writes];
-  const Fact traps = kernel[Key::traps];
   if (!writes.is_truth()) return Body::unknown;
   if (writes.truth()) return Body::full;
   if (!instructions.is_count() || instructions.count() > most_of_nothing) return Body::other;
-  if (!traps.is_truth()) return Body::unknown;
-  return traps.truth() ? Body::other : Body::hollow;
+  return kernel[Key::traps].truth() ? Body::other : Body::hollow;
 }
 
 // A kernel whose bodies of one unit are full for some devices and hollow for others.
