@@ -133,7 +133,6 @@ extern constinit const Rule arch_kernel_missing_in_image{
     .fix =
         "keep the kernel in the images for all architectures and test the device before the launch",
     .severity = Severity::error,
-    .profile = Profile::strict,
     .tier = Tier::bytes,
     .inspects = "kernel of a translation unit that was compiled for several architectures",
     .needs = {Key::libraries, Key::path, Key::images, Key::container},

@@ -86,6 +86,16 @@ class LibraryCheck {
     return pairs;
   }
 
+  // Where a mangled name parts from another, with a few bytes around.
+  std::string difference(Name name, Name other) const {
+    const std::string_view text = kernels_.text(name);
+    const std::string_view second = kernels_.text(other);
+    const std::size_t most = std::min(text.size(), second.size());
+    std::size_t at = 0;
+    while (at < most && text[at] == second[at]) ++at;
+    return escape(text.substr(at < 16 ? 0 : at - 16, 40));
+  }
+
   void tell(const std::vector<Pair>& pairs) {
     for (std::size_t first = 0; first < pairs.size();) {
       std::size_t end = first;
@@ -103,12 +113,15 @@ class LibraryCheck {
           [&](const KernelRow& row) { return kernels_.image_of(row).device == pair.device; });
       Finding& finding = sink_.add(
           library_subject(library_),
-          "image for " + quote(to_text(at)) + " holds " + kernel_list(kernels_, strange) +
-              ", which the host never registers, and lacks " + kernel_list(kernels_, lacking) +
-              ", which it does",
-          evidence(kernels_.fact(held)[Key::name], "name that stands nowhere in the host's data"));
+          "image for " + quote(to_text(at)) + " holds " + plural(strange.size(), "kernel") +
+              " under " + (strange.size() == 1 ? "a name" : "names") +
+              " that the host never registers: " + kernel_list(kernels_, lacking),
+          evidence(kernels_.fact(held)[Key::name],
+                   "`..." + difference(strange.front(), lacking.front()) +
+                       "...`, which stands nowhere in the host's data"));
       finding.related.push_back(evidence(kernels_.fact(pair.registered.front())[Key::name],
-                                         "name under which other images hold it"));
+                                         "`..." + difference(lacking.front(), strange.front()) +
+                                             "...` in other images and in the host"));
       first = end;
     }
   }

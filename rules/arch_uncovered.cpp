@@ -19,6 +19,8 @@ namespace {
 // One bit for each member of the fleet.
 using Members = std::uint64_t;
 
+bool has_member(Members members, std::size_t at) { return (members >> at & 1) != 0; }
+
 struct Served {
   // By machine code.
   Members runs = 0;
@@ -44,7 +46,7 @@ class LibraryCheck {
  public:
   LibraryCheck(const PlacedLibrary& library, const DeviceKernels& kernels,
                const std::vector<FleetMember>& fleet, Sink& sink)
-      : library_(library.library), kernels_(kernels), fleet_(fleet), sink_(sink) {
+      : placed_(library), kernels_(kernels), fleet_(fleet), sink_(sink) {
     // The host can't launch them.
     for (const Fact name : library.content[Key::unregistered_kernels].items()) {
       if (name.is_text()) unregistered_.insert(name.name());
@@ -56,8 +58,14 @@ class LibraryCheck {
         (image.machine_code ? served.runs : served.compiles) |= Members{1} << at;
       }
       by_image_.push_back(served);
+      if (image.kernels > 0) any_ |= served.all();
     }
   }
+
+  const PlacedLibrary& placed() const { return placed_; }
+  const DeviceKernels& kernels() const { return kernels_; }
+  // Members that some kernel of the library serves.
+  Members any() const { return any_; }
 
   Served served(std::span<const KernelRow> rows) const {
     Served served;
@@ -65,8 +73,9 @@ class LibraryCheck {
     return served;
   }
 
-  // `others`: what variants of the library serve, by kernel.
-  void run(const std::unordered_map<Name, Served>& others) {
+  // `others`: what variants of the library serve, by kernel; `variants`: members that they serve.
+  // `package`: members that any library beside it serves.
+  void run(const std::unordered_map<Name, Served>& others, Members variants, Members package) {
     const Members everyone = ~Members{0} >> (64 - fleet_.size());
     struct Candidate {
       Name name;
@@ -78,7 +87,6 @@ class LibraryCheck {
       if (unregistered_.contains(rows.front().name)) return;
       ++names;
       Served all = served(rows);
-      any_ |= all.all();
       if (const auto other = others.find(rows.front().name); other != others.end()) {
         all.add(other->second);
       }
@@ -110,7 +118,12 @@ class LibraryCheck {
       }
     }
     for (std::size_t at = 0; at < fleet_.size(); ++at) {
-      if (!lacks[at].kernels.empty() || !lacks[at].specific.empty()) tell(at, lacks[at]);
+      if (has_member(any_, at)) {
+        tell_kernels(at, lacks[at]);
+      } else if (!has_member(variants, at)) {
+        // Another build of it is the one for this device, where there is one.
+        tell_library(at, lacks[at], has_member(package, at));
+      }
     }
   }
 
@@ -173,37 +186,57 @@ class LibraryCheck {
     return "";
   }
 
-  void tell(std::size_t at, const Lack& lack) {
-    const Architecture& device = fleet_[at].device;
-    const bool all_specific = lack.kernels.empty();
-    // Code for other architectures on purpose, beside code that serves this one: nothing is
-    // lacking.
-    if (all_specific && (any_ >> at & 1) != 0) return;
-    const std::vector<Name>& told = all_specific ? lack.specific : lack.kernels;
-    std::vector<Architecture> there = architectures_of(told, true);
-    std::vector<Architecture> ptx = architectures_of(told, false);
-    std::string message = std::to_string(told.size()) + " of " + plural(names_, "kernel") +
-                          " without code for " + quote(to_text(device)) + ": " +
-                          kernel_list(kernels_, told);
-    if (!there.empty()) message += "; there is machine code for " + to_text(there);
-    if (!ptx.empty())
-      message += (there.empty() ? "; there is PTX for " : " and PTX for ") + to_text(ptx);
-    there.insert(there.end(), ptx.begin(), ptx.end());
-    message += reason(there, device);
-    if (!all_specific && !lack.specific.empty()) {
+  // The library has code for the device, and some kernels don't. What is for other architectures on
+  // purpose, beside code for this one, isn't lacking.
+  void tell_kernels(std::size_t at, const Lack& lack) {
+    if (lack.kernels.empty()) return;
+    std::string message = std::to_string(lack.kernels.size()) + " of " + plural(names_, "kernel") +
+                          " without code for " + quote(to_text(fleet_[at].device)) + ": " +
+                          kernel_list(kernels_, lack.kernels) + there_text(at, lack.kernels);
+    if (!lack.specific.empty()) {
       message +=
           "; " + std::to_string(lack.specific.size()) + " more by design, as far as names show";
     }
-    message += compiled_text(at);
-    const KernelRow& example = kernels_.rows_of(told.front()).front();
+    add(at, lack.kernels.front(), message + compiled_text(at));
+  }
+
+  // `beside`: another library of the package serves the device, so that this one may be a part that
+  // isn't needed there.
+  void tell_library(std::size_t at, const Lack& lack, bool beside) {
+    const std::vector<Name>& told = lack.kernels.empty() ? lack.specific : lack.kernels;
+    if (told.empty()) return;
+    Finding& finding = add(at, told.front(),
+                           "none of " + plural(names_, "kernel") + " has code for " +
+                               quote(to_text(fleet_[at].device)) + ", such as " +
+                               kernel_list(kernels_, told) + there_text(at, told));
+    if (lack.kernels.empty()) {
+      finding.severity = Severity::note;
+    } else if (beside) {
+      finding.severity = Severity::warning;
+    }
+  }
+
+  std::string there_text(std::size_t at, const std::vector<Name>& names) {
+    std::vector<Architecture> there = architectures_of(names, true);
+    const std::vector<Architecture> ptx = architectures_of(names, false);
+    std::string text;
+    if (!there.empty()) text += "; there is machine code for " + to_text(there);
+    if (!ptx.empty())
+      text += (there.empty() ? "; there is PTX for " : " and PTX for ") + to_text(ptx);
+    there.insert(there.end(), ptx.begin(), ptx.end());
+    return text + reason(there, fleet_[at].device);
+  }
+
+  Finding& add(std::size_t at, Name example, std::string message) {
+    const KernelRow& row = kernels_.rows_of(example).front();
     Finding& finding =
-        sink_.add(library_subject(library_), message,
-                  evidence(kernels_.fact(example)[Key::name],
+        sink_.add(library_subject(placed_.library), std::move(message),
+                  evidence(kernels_.fact(row)[Key::name],
                            "of this kernel the file has code for other architectures only"));
     finding.related.push_back(evidence(fleet_[at].stated, "architecture stated here"));
-    if (all_specific) finding.severity = Severity::note;
-    finding.fix = "build for " + quote(to_text(device)) +
+    finding.fix = "build for " + quote(to_text(fleet_[at].device)) +
                   " too, or add PTX of an older architecture that the driver can compile";
+    return finding;
   }
 
   std::string compiled_text(std::size_t at) {
@@ -226,14 +259,13 @@ class LibraryCheck {
     return text;
   }
 
-  Fact library_;
+  const PlacedLibrary& placed_;
   const DeviceKernels& kernels_;
   const std::vector<FleetMember>& fleet_;
   Sink& sink_;
   std::unordered_set<Name> unregistered_;
   // By image.
   std::vector<Served> by_image_;
-  // Members that some kernel of the library serves.
   Members any_ = 0;
   // Member -> kernels that it gets only from PTX.
   std::map<std::size_t, std::uint64_t> compiled_;
@@ -244,40 +276,43 @@ class LibraryCheck {
 };
 
 // Libraries of which one is loaded; what one of them serves is served.
-void check_alternatives(const Facts& facts, const std::vector<const PlacedLibrary*>& libraries,
-                        Sink& sink) {
-  const std::vector<FleetMember> fleet = fleet_of(facts, libraries.front()->manifest);
+void check_alternatives(const std::vector<LibraryCheck*>& checks, Members package) {
+  std::unordered_map<Name, Served> all;
+  Members any = 0;
+  for (const LibraryCheck* check : checks) {
+    any |= check->any();
+    if (checks.size() == 1) break;
+    check->kernels().for_each_name(
+        [&](std::span<const KernelRow> rows) { all[rows.front().name].add(check->served(rows)); });
+  }
+  for (LibraryCheck* check : checks) {
+    const DeviceKernels& kernels = check->kernels();
+    if (kernels.whole() && !kernels.rows().empty()) check->run(all, any, package);
+  }
+}
+
+void check_group(const Facts& facts, const LibraryGroup& group, Sink& sink) {
+  const std::vector<FleetMember> fleet = fleet_of(facts, group.front().manifest);
   if (fleet.empty()) return;
   std::vector<DeviceKernels> kernels;
-  kernels.reserve(libraries.size());
   std::vector<LibraryCheck> checks;
-  for (const PlacedLibrary* library : libraries) kernels.emplace_back(library->content);
-  for (std::size_t at = 0; at < libraries.size(); ++at) {
-    checks.emplace_back(*libraries[at], kernels[at], fleet, sink);
+  kernels.reserve(group.size());
+  checks.reserve(group.size());
+  Members package = 0;
+  std::map<std::string, std::vector<LibraryCheck*>> alternatives;
+  for (const PlacedLibrary& library : group) {
+    if (library.content[Key::images].size() == 0) continue;
+    kernels.emplace_back(library.content);
+    checks.emplace_back(library, kernels.back(), fleet, sink);
+    package |= checks.back().any();
+    alternatives[variant_stem(library.path())].push_back(&checks.back());
   }
-  std::unordered_map<Name, Served> all;
-  if (libraries.size() > 1) {
-    for (std::size_t at = 0; at < libraries.size(); ++at) {
-      kernels[at].for_each_name([&](std::span<const KernelRow> rows) {
-        all[rows.front().name].add(checks[at].served(rows));
-      });
-    }
-  }
-  for (std::size_t at = 0; at < libraries.size(); ++at) {
-    if (kernels[at].whole() && !kernels[at].rows().empty()) checks[at].run(all);
-  }
+  for (const auto& [stem, members] : alternatives) check_alternatives(members, package);
 }
 
 void check(const Facts& facts, Sink& sink) {
   const LibraryFacts libraries(facts);
-  for (const LibraryGroup& group : library_groups(libraries)) {
-    std::map<std::string, std::vector<const PlacedLibrary*>> alternatives;
-    for (const PlacedLibrary& library : group) {
-      if (library.content[Key::images].size() == 0) continue;
-      alternatives[variant_stem(library.path())].push_back(&library);
-    }
-    for (const auto& [stem, members] : alternatives) check_alternatives(facts, members, sink);
-  }
+  for (const LibraryGroup& group : library_groups(libraries)) check_group(facts, group, sink);
 }
 
 }  // namespace

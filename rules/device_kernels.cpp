@@ -1,7 +1,7 @@
 #include "rules/device_kernels.h"
 
 #include <algorithm>
-#include <tuple>
+#include <numeric>
 
 #include "opseal/text.h"
 
@@ -9,6 +9,7 @@ namespace opseal {
 namespace {
 
 constexpr std::size_t most_named = 3;
+constexpr std::size_t most_looked_at = 64;
 
 bool is_less(const Architecture& a, const Architecture& b) {
   return a.number() != b.number() ? a.number() < b.number() : a.scope < b.scope;
@@ -40,13 +41,15 @@ DeviceKernels::DeviceKernels(const Fact& content) : content_(content) {
   for (const Fact image : images.items()) read_image(image);
   find_devices();
   find_units();
-  std::sort(rows_.begin(), rows_.end(), [this](const KernelRow& a, const KernelRow& b) {
-    if (a.name != b.name) return a.name < b.name;
-    if (images_[a.image].unit != images_[b.image].unit) {
-      return images_[a.image].unit < images_[b.image].unit;
-    }
-    return a.image < b.image;
+  // Unit by unit, so that a sort by name alone leaves the rows of a unit side by side.
+  std::vector<std::uint32_t> order(images_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return images_[a].unit < images_[b].unit;
   });
+  for (const std::uint32_t at : order) read_kernels(at);
+  std::stable_sort(rows_.begin(), rows_.end(),
+                   [](const KernelRow& a, const KernelRow& b) { return a.name < b.name; });
 }
 
 void DeviceKernels::read_image(const Fact& image) {
@@ -69,16 +72,18 @@ void DeviceKernels::read_image(const Fact& image) {
   }
   code.architecture = *architecture;
   code.kernels = kernels.size();
-  const std::uint32_t index = static_cast<std::uint32_t>(images_.size());
-  for (const Fact kernel : kernels.items()) {
+  images_.push_back(code);
+}
+
+void DeviceKernels::read_kernels(std::uint32_t image) {
+  for (const Fact kernel : images_[image].fact[Key::kernels].items()) {
     const Fact name = kernel[Key::name];
     if (name.is_text()) {
-      rows_.push_back({name.name(), index, kernel.index()});
+      rows_.push_back({name.name(), image, kernel.index()});
     } else {
       whole_ = false;
     }
   }
-  images_.push_back(code);
 }
 
 void DeviceKernels::find_devices() {
@@ -88,7 +93,6 @@ void DeviceKernels::find_devices() {
   keep_distinct(devices_);
   if (devices_.size() > most_devices) {
     whole_ = false;
-    rows_.clear();
     images_.clear();
     devices_.clear();
   }
@@ -174,8 +178,12 @@ void Functions::settle() {
 
 std::string kernel_list(const DeviceKernels& kernels, std::span<const Name> names) {
   std::vector<std::string> words;
-  for (const Name name : names.first(std::min(names.size(), most_named))) {
-    words.push_back(quote(readable_kernel(kernels.text(name))));
+  // Instantiations of one function look alike once they are shortened.
+  for (const Name name : names.first(std::min(names.size(), most_looked_at))) {
+    std::string word = quote(short_kernel(kernels.text(name)));
+    if (std::find(words.begin(), words.end(), word) != words.end()) continue;
+    words.push_back(std::move(word));
+    if (words.size() == most_named) break;
   }
   const std::size_t more = names.size() - words.size();
   std::string text;

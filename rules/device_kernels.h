@@ -129,6 +129,7 @@ class DeviceKernels {
     }
   }
   void read_image(const Fact& image);
+  void read_kernels(std::uint32_t image);
   void find_devices();
   void find_units();
 

@@ -387,6 +387,8 @@ void mix(std::uint64_t& hash, std::string_view bytes) {
 // text than there is memory. Each two can at most double it.
 constexpr std::ptrdiff_t most_references = 32;
 constexpr std::size_t most_demangled = 2000;
+// Bytes of a name that a message has room for several of.
+constexpr std::size_t most_short = 64;
 
 std::string demangle(std::string_view mangled) {
   if (mangled.size() > most_demangled) return {};
@@ -451,6 +453,14 @@ std::string readable_kernel(std::string_view mangled) {
   if (!reader.read()) return std::string(mangled);
   const std::string demangled = demangle(mangled);
   if (!demangled.empty()) return std::string(without_signature(demangled));
+  return path_text(reader) + (reader.instantiated() ? "<...>" : "");
+}
+
+std::string short_kernel(std::string_view mangled) {
+  std::string text = readable_kernel(mangled);
+  if (text.size() <= most_short) return text;
+  NameReader reader(mangled);
+  if (!reader.read()) return text;
   return path_text(reader) + (reader.instantiated() ? "<...>" : "");
 }
 

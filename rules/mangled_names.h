@@ -24,9 +24,12 @@ FunctionName read_function_name(std::string_view mangled);
 // `ns::kernel`: the function without its template arguments and parameters, for messages.
 std::string function_path(std::string_view mangled);
 
-// `ns::kernel<float, 4>`: as C++ writes it, without parameters, cut where it is long; as it stands
-// where it can't be read.
+// `ns::kernel<float, 4>`: as C++ writes it, without parameters; as it stands where it can't be
+// read.
 std::string readable_kernel(std::string_view mangled);
+
+// The same, with `<...>` for template arguments that make it long.
+std::string short_kernel(std::string_view mangled);
 
 // What a kernel computes with that old devices can't, by the words in its mangled name.
 enum class DtypeNeed : std::uint8_t { none, bf16, fp8, fp4 };

@@ -68,6 +68,9 @@ TEST_CASE("a name for a message has no parameters and is readable") {
   CHECK(readable_kernel("_Z3addPf") == "add");
   CHECK(readable_kernel("add_f32") == "add_f32");
   CHECK(readable_kernel("_Z~broken") == "_Z~broken");
+  CHECK(short_kernel("_ZN2ns3addIfLi4EEEvPT_") == "ns::add<float, 4>");
+  const std::string type = "60" + std::string(60, 'x');
+  CHECK(short_kernel("_ZN2ns3addI" + type + "EEvPT_") == "ns::add<...>");
 }
 
 TEST_CASE("names made to hurt are read in no time and little memory") {
