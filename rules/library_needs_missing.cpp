@@ -40,7 +40,12 @@ std::string search_folder(std::string_view library, std::string_view entry) {
   const std::size_t slash = library.rfind('/');
   walk(slash == library.npos ? std::string_view() : library.substr(0, slash));
   walk(rest);
-  return parts.empty() ? std::string() : std::string(parts.front());
+  std::string folder;
+  for (const std::string_view part : parts) {
+    if (!folder.empty()) folder += '/';
+    folder += part;
+  }
+  return folder;
 }
 
 struct Needer {
@@ -104,6 +109,7 @@ class NeedsCheck {
         const std::string_view path = entry.text();
         // A place where somebody installs it on purpose.
         if (path.starts_with("/opt/") || path.starts_with("/usr/")) return true;
+        // Where this package has nothing, another one puts its libraries.
         const std::string folder = search_folder(one.path(), path);
         if (!folder.empty() && !together_.has_folder(folder) &&
             !is_framework_library("lib" + folder)) {
