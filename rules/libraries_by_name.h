@@ -22,7 +22,9 @@ class LibrariesByName {
       add(one, one.content[Key::soname].text());
       add(one, base_name(one.path()));
       for (const Fact alias : one.content[Key::aliases].items()) add(one, base_name(alias.text()));
-      folders_.insert(std::string(one.path().substr(0, one.path().find('/'))));
+      const std::size_t slash = one.path().rfind('/');
+      if (slash != std::string_view::npos)
+        folders_.insert(std::string(one.path().substr(0, slash)));
     }
   }
 
@@ -43,7 +45,7 @@ class LibrariesByName {
     return found->second.second;
   }
 
-  // Some library lies below that folder of the root.
+  // Some library lies in that folder itself.
   bool has_folder(const std::string& folder) const { return folders_.contains(folder); }
 
  private:

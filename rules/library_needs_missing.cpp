@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -40,7 +41,12 @@ std::string search_folder(std::string_view library, std::string_view entry) {
   const std::size_t slash = library.rfind('/');
   walk(slash == library.npos ? std::string_view() : library.substr(0, slash));
   walk(rest);
-  return parts.empty() ? std::string() : std::string(parts.front());
+  std::string folder;
+  for (const std::string_view part : parts) {
+    if (!folder.empty()) folder += '/';
+    folder += part;
+  }
+  return folder;
 }
 
 struct Needer {
@@ -58,6 +64,10 @@ class NeedsCheck {
         sink_(sink) {
     for (const PlacedLibrary& one : group) {
       stems_[backend_stem(one.path())].push_back(&one);
+      for (const Fact need : one.content[Key::needed].items()) {
+        versions_[peers_of(one, need.text())].insert(need.name());
+        needed_.insert(need.text());
+      }
     }
   }
 
@@ -104,6 +114,7 @@ class NeedsCheck {
         const std::string_view path = entry.text();
         // A place where somebody installs it on purpose.
         if (path.starts_with("/opt/") || path.starts_with("/usr/")) return true;
+        // Where this package has nothing, another one puts its libraries.
         const std::string folder = search_folder(one.path(), path);
         if (!folder.empty() && !together_.has_folder(folder) &&
             !is_framework_library("lib" + folder)) {
@@ -114,14 +125,34 @@ class NeedsCheck {
     return false;
   }
 
-  // One of several builds, of which another does without it: then it is chosen only where it works.
+  // Libraries whose names differ in numbers only, and what they need, whatever its version.
+  static std::string peers_of(const PlacedLibrary& one, std::string_view soname) {
+    return numberless_stem(one.path()) + '\0' + std::string(soname_family(soname));
+  }
+
+  // One of several builds, of which another does without it or takes another version of it: then it
+  // is chosen only where it works.
   bool is_optional(const PlacedLibrary& one, std::string_view soname) const {
+    const auto versions = versions_.find(peers_of(one, soname));
+    if (versions != versions_.end() && versions->second.size() > 1) return true;
     const auto stem = stems_.find(backend_stem(one.path()));
     if (stem == stems_.end() || stem->second.size() < 2) return false;
     return std::any_of(stem->second.begin(), stem->second.end(), [&](const PlacedLibrary* other) {
       const Fact needed = other->content[Key::needed];
       return other != &one && all_read(needed) && !list_has(needed, soname);
     });
+  }
+
+  // A part that Python neither imports nor another library needs: it is loaded by its path, when
+  // somebody asks for what it does, and the rest works without it.
+  bool is_loaded_on_demand(const PlacedLibrary& one) const {
+    const Fact soname = one.content[Key::soname];
+    if (one.content[Key::imported_by].size() > 0) return false;
+    if (needed_.contains(soname.text()) || needed_.contains(base_name(one.path()))) return false;
+    for (const Fact symbol : one.content[Key::exports].items()) {
+      if (symbol[Key::name].text().starts_with("PyInit_")) return false;
+    }
+    return one.content[Key::exports].is_list();
   }
 
   void report(std::string_view soname, const std::vector<Needer>& needers) {
@@ -151,6 +182,11 @@ class NeedsCheck {
     for (std::size_t i = 1; i < needers.size() && i < most_shown; ++i) {
       finding.related.push_back(evidence(needers[i].need, "needed here, too"));
     }
+    const bool on_demand = needers.size() < group_.size() &&
+                           std::all_of(needers.begin(), needers.end(), [this](const Needer& one) {
+                             return is_loaded_on_demand(*one.library);
+                           });
+    if (on_demand) finding.severity = Severity::warning;
     if (other != nullptr) {
       finding.fix = "build it against the version that is shipped, or ship the one that it needs";
     }
@@ -193,6 +229,9 @@ class NeedsCheck {
   LibrariesByName together_;
   Sink& sink_;
   std::unordered_map<std::string, std::vector<const PlacedLibrary*>> stems_;
+  std::unordered_set<std::string_view> needed_;
+  // By `peers_of`: the names of all versions that are needed.
+  std::unordered_map<std::string, std::unordered_set<Name>> versions_;
 };
 
 void check(const Facts& facts, Sink& sink) {

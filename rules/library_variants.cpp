@@ -8,6 +8,7 @@
 
 #include "opseal/keys.h"
 #include "opseal/text.h"
+#include "rules/system_libraries.h"
 
 namespace opseal {
 namespace {
@@ -118,6 +119,26 @@ constexpr std::size_t least_common = 4;
 std::string variant_stem(std::string_view path) { return stem(path, false); }
 std::string backend_stem(std::string_view path) { return stem(path, true); }
 
+std::string numberless_stem(std::string_view path) {
+  std::string result(path);
+  std::erase_if(result, is_digit);
+  return result;
+}
+
+bool need_other_versions(const Fact& a, const Fact& b) {
+  // A library needs some dozens.
+  constexpr std::uint32_t most_needed = 256;
+  if (a[Key::needed].size() > most_needed || b[Key::needed].size() > most_needed) return false;
+  for (const Fact first : a[Key::needed].items()) {
+    const std::string_view family = soname_family(first.text());
+    if (family.size() == first.text().size()) continue;
+    for (const Fact second : b[Key::needed].items()) {
+      if (soname_family(second.text()) == family && second.name() != first.name()) return true;
+    }
+  }
+  return false;
+}
+
 bool LibraryVariants::alternatives(const Fact& a, const Fact& b) {
   return alternatives(a, a[Key::path].text(), b, b[Key::path].text());
 }
@@ -129,6 +150,10 @@ bool LibraryVariants::alternatives(const Fact& a, std::string_view path_a, const
     if (a[key].is_text() && b[key].is_text() && a[key].name() == b[key].name()) return true;
   }
   if (path_a != path_b && variant_stem(path_a) == variant_stem(path_b)) return true;
+  if (path_a != path_b && numberless_stem(path_a) == numberless_stem(path_b) &&
+      (need_other_versions(a, b) || nearly_equal_exports(a, b))) {
+    return true;
+  }
   return backend_stem(path_a) == backend_stem(path_b) && nearly_equal_exports(a, b);
 }
 

@@ -24,6 +24,14 @@ std::string variant_stem(std::string_view path);
 // host and one for the device often work side by side.
 std::string backend_stem(std::string_view path);
 
+// The path without any number: `core4.so` and `core5.so` have one such stem. Alone it says little
+// (`fa2`, `fa3`); of libraries that need two versions of one thing it shows that each is made for
+// one of them.
+std::string numberless_stem(std::string_view path);
+
+// Some library is needed by both, in two versions: `libavcodec.so.58` and `libavcodec.so.59`.
+bool need_other_versions(const Fact& a, const Fact& b);
+
 // Whether two libraries are variants. Each library's exports are sorted once.
 class LibraryVariants {
  public:

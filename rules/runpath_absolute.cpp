@@ -15,20 +15,29 @@ namespace {
 // Libraries that one finding names.
 constexpr std::size_t most_shown = 8;
 
+template <std::size_t size>
+bool has(const std::array<std::string_view, size>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 // Whether a directory is one of somebody's build or home, rather than a place where programs are
 // installed: outside a package an absolute run path may be right for the one machine it is for.
 bool is_build_place(std::string_view path) {
-  constexpr std::array<std::string_view, 17> words = {
-      "home", "Users",  "root",    "tmp",       "build", "builds",    "_build", "workspace", "work",
-      "__w",  "runner", "jenkins", "buildkite", "src",   "conda-bld", "github", "agent"};
-  std::string_view rest = path;
+  constexpr std::array<std::string_view, 10> roots = {"home", "Users",  "root",  "tmp", "work",
+                                                      "src",  "github", "agent", "mnt", "scratch"};
+  constexpr std::array<std::string_view, 10> parts = {
+      "build",  "builds",  "_build",    "workspace", "__w",
+      "runner", "jenkins", "buildkite", "conda-bld", "bazel-out"};
+  if (path.starts_with("/usr/") || path.starts_with("/lib")) return false;
+  std::string_view rest = path.substr(1);
+  if (has(roots, rest.substr(0, rest.find('/')))) return true;
   while (!rest.empty()) {
     const std::size_t slash = rest.find('/');
     const std::string_view part = rest.substr(0, slash);
-    if (std::find(words.begin(), words.end(), part) != words.end()) return true;
-    if (part.starts_with("build-") || part.starts_with("cmake-build")) return true;
-    if (slash == rest.npos) break;
-    rest.remove_prefix(slash + 1);
+    if (has(parts, part) || part.starts_with("build-") || part.starts_with("cmake-build")) {
+      return true;
+    }
+    rest.remove_prefix(slash == rest.npos ? rest.size() : slash + 1);
   }
   return false;
 }

@@ -64,6 +64,18 @@ TEST_CASE("equal exports make variants of libraries for two devices") {
                            library("libb_cuda.so", {"ggml_backend_init"})));
 }
 
+TEST_CASE("libraries made for two versions of what they need are variants") {
+  const auto needs = [](const std::string& path, const std::string& soname) {
+    return library(path, {}, R"(, "needed": [")" + soname + R"("])");
+  };
+  CHECK(alternatives(needs("core4.so", "libavcodec.so.58") + ", " +
+                     needs("core5.so", "libavcodec.so.59")));
+  CHECK_FALSE(alternatives(needs("_fa2_C.so", "libcudart.so.13") + ", " +
+                           needs("_fa3_C.so", "libcudart.so.13")));
+  CHECK_FALSE(alternatives(needs("reader.so", "libavcodec.so.58") + ", " +
+                           needs("writer.so", "libavcodec.so.59")));
+}
+
 TEST_CASE("one file met twice is no second library") {
   const std::string id = R"(, "build_id": "0badc0de")";
   CHECK(alternatives(library("a/libx.so", {}, id) + ", " + library("b/liby.so", {}, id)));
