@@ -144,8 +144,10 @@ extern constinit const Rule package_path_clash{
         "installed wins, the other runs with a file that was never tested with it, and removing "
         "either takes the file away from both.",
     .example =
-        R"({"distribution": {"kind": "wheel", "name": "ops-extra",
-  "files": [{"path": "ops/_C.so", "digest": "sha256:00ff"}]}})",
+        R"([{"opseal_manifest": 1, "distribution": {"kind": "wheel", "name": "ops",
+   "files": [{"path": "ops/_C.so", "digest": "sha256:00ff"}]}},
+ {"opseal_manifest": 1, "distribution": {"kind": "wheel", "name": "ops-extra",
+   "files": [{"path": "ops/_C.so", "digest": "sha256:11ee"}]}}])",
     .fix =
         "give each package paths of its own, or declare that they exclude each other and check "
         "only one of them",

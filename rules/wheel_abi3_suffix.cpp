@@ -95,7 +95,8 @@ extern constinit const Rule wheel_abi3_suffix{
         "file is named for one version is found by that version alone; under any other the import "
         "fails as if the module had never been built.",
     .example =
-        R"({"distribution": {"kind": "wheel", "tags": ["cp310-abi3-manylinux2014_x86_64"]},
+        R"({"opseal_manifest": 1,
+ "distribution": {"kind": "wheel", "tags": ["cp310-abi3-manylinux2014_x86_64"]},
  "libraries": [{"path": "pkg/_x.cpython-310-x86_64-linux-gnu.so",
                 "imported_by": [{"file": "pkg/__init__.py", "line": 3}]}]})",
     .fix =

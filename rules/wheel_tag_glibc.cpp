@@ -142,7 +142,8 @@ extern constinit const Rule wheel_tag_glibc{
         "again. A library that was built on a newer system asks for symbol versions that older "
         "ones don't have: the wheel installs there without a word, and loading the library fails.",
     .example =
-        R"({"distribution": {"kind": "wheel", "tags": ["cp311-cp311-manylinux2014_x86_64"]},
+        R"({"opseal_manifest": 1,
+ "distribution": {"kind": "wheel", "tags": ["cp311-cp311-manylinux2014_x86_64"]},
  "libraries": [{"path": "_ops.so", "version_needs": {"libc.so.6": ["GLIBC_2.27"]}}]})",
     .fix = "build in the image of the platform tag, or tag the wheel with what its libraries need",
     .severity = Severity::error,

@@ -58,8 +58,12 @@ std::vector<std::string> manifests_of(std::string_view example) {
   return manifests;
 }
 
-// The example of a rule that compares is both dumps.
+// The example of a rule that compares is both dumps; a list is two manifests given together.
 Facts facts_of(const Rule& rule, const std::string& example) {
+  if (example.starts_with('[')) {
+    const nlohmann::json manifests = nlohmann::json::parse(example);
+    return read_two(manifests.at(0).dump(), manifests.at(1).dump());
+  }
   if (!rule.two_dumps) return read_text(example);
   const nlohmann::json dumps = nlohmann::json::parse(example);
   return read_two(dumps.at("before").dump(), dumps.at("after").dump());

