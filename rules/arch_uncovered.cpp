@@ -291,6 +291,12 @@ void check_alternatives(const std::vector<LibraryCheck*>& checks, Members packag
   }
 }
 
+// A file for one architecture each, of which whoever opens it takes the one that fits.
+bool is_bare(const Fact& content) {
+  const Fact format = content[Key::format];
+  return format.is("cubin") || format.is("ptx");
+}
+
 void check_group(const Facts& facts, const LibraryGroup& group, Sink& sink) {
   const std::vector<FleetMember> fleet = fleet_of(facts, group.front().manifest);
   if (fleet.empty()) return;
@@ -301,7 +307,7 @@ void check_group(const Facts& facts, const LibraryGroup& group, Sink& sink) {
   Members package = 0;
   std::map<std::string, std::vector<LibraryCheck*>> alternatives;
   for (const PlacedLibrary& library : group) {
-    if (library.content[Key::images].size() == 0) continue;
+    if (library.content[Key::images].size() == 0 || is_bare(library.content)) continue;
     kernels.emplace_back(library.content);
     checks.emplace_back(library, kernels.back(), fleet, sink);
     package |= checks.back().any();
