@@ -20,8 +20,8 @@ class LibrariesByName {
   explicit LibrariesByName(const LibraryGroup& group) {
     for (const PlacedLibrary& one : group) {
       add(one, one.content[Key::soname].text());
-      add(one, base_name(one.path()));
-      for (const Fact alias : one.content[Key::aliases].items()) add(one, base_name(alias.text()));
+      add(one, path_name(one.path()));
+      for (const Fact alias : one.content[Key::aliases].items()) add(one, path_name(alias.text()));
       const std::size_t slash = one.path().rfind('/');
       if (slash != std::string_view::npos)
         folders_.insert(std::string(one.path().substr(0, slash)));

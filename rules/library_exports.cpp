@@ -32,17 +32,17 @@ bool is_mangled(std::string_view symbol, std::string_view name) {
 // Number of components, from the last, in which two paths agree.
 std::size_t agreement(std::string_view a, std::string_view b) {
   std::size_t count = 0;
-  while (!a.empty() && !b.empty() && base_name(a) == base_name(b)) {
+  while (!a.empty() && !b.empty() && path_name(a) == path_name(b)) {
     ++count;
-    a.remove_suffix(std::min(a.size(), base_name(a).size() + 1));
-    b.remove_suffix(std::min(b.size(), base_name(b).size() + 1));
+    a.remove_suffix(std::min(a.size(), path_name(a).size() + 1));
+    b.remove_suffix(std::min(b.size(), path_name(b).size() + 1));
   }
   return count;
 }
 
 }  // namespace
 
-std::string_view base_name(std::string_view path) {
+std::string_view path_name(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == path.npos ? path : path.substr(slash + 1);
 }
@@ -137,7 +137,7 @@ NamedLibraries::NamedLibraries(const LibraryFacts& libraries) {
           return;
         }
         const auto add = [&](std::string_view path) {
-          if (!path.empty()) rows_.push_back({base_name(path), path, manifest.index(), content});
+          if (!path.empty()) rows_.push_back({path_name(path), path, manifest.index(), content});
         };
         add(library[Key::path].text());
         for (const Fact alias : content[Key::aliases].items()) add(alias.text());
@@ -153,7 +153,7 @@ Fact NamedLibraries::find(const Fact& manifest, std::string_view path) const {
     bool operator()(const Row& row, std::string_view base) const { return row.base < base; }
     bool operator()(std::string_view base, const Row& row) const { return base < row.base; }
   };
-  auto [first, end] = std::equal_range(rows_.begin(), rows_.end(), base_name(path), ByBase());
+  auto [first, end] = std::equal_range(rows_.begin(), rows_.end(), path_name(path), ByBase());
   const bool many = end - first > most_namesakes;
   if (many) {
     first = std::lower_bound(first, end, path, [](const Row& row, std::string_view wanted) {

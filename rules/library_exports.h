@@ -88,6 +88,6 @@ class NamedLibraries {
 };
 
 // The last component of a path.
-std::string_view base_name(std::string_view path);
+std::string_view path_name(std::string_view path);
 
 }  // namespace opseal

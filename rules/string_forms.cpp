@@ -33,7 +33,7 @@ void report(const PlacedLibrary& one, const PlacedLibrary& provider, const Fact&
   const bool newer = has_new_string(import[Key::name].text());
   Finding& finding = sink.add("library " + std::string(one.path()),
                               "needs " + quote(import[Key::name].text()) + ", " +
-                                  quote(base_name(provider.path())) + " has it with the " +
+                                  quote(path_name(provider.path())) + " has it with the " +
                                   (newer ? "old" : "new") +
                                   " form of `std::string`: " + quote(symbol[Key::name].text()),
                               evidence(import, "undefined here"));

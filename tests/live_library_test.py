@@ -31,7 +31,7 @@ class Wheel:
         self.findings = findings or []
         # Libraries that were read: equal ones count once.
         self.files = files
-        # {end of the path: handler types}
+        # {end of the path: handlers}: functions where the file has local symbols, else types
         self.handlers = handlers or {}
 
     @property
@@ -77,10 +77,10 @@ WHEELS = (
             "/_linalg.so": 3,
             "/_prng.so": 1,
             "/_rnn.so": 2,
-            "/_solver.so": 11,
+            "/_solver.so": 13,
             "/_sparse.so": 9,
             "/_triton.so": 2,
-            "/cuda_plugin_extension.so": 4,
+            "/cuda_plugin_extension.so": 5,
         },
     ),
     Wheel(
@@ -99,7 +99,7 @@ WHEELS = (
             "xla_cuda_plugin.so": "52/364 75:822 80:822 90:822 100:822 110:822 120:822 | 120:822",
         },
     ),
-    Wheel("jaxlib", "0.10.2", handlers={"/_lapack.so": 57, "/_sparse.so": 1}),
+    Wheel("jaxlib", "0.10.2", handlers={"/_lapack.so": 61, "/_sparse.so": 1}),
     Wheel("jaxlib", "0.12.0.1"),
     Wheel("nvidia-cudnn-frontend", "1.32.0"),
     Wheel("onnxruntime", "1.32.0"),
@@ -160,12 +160,12 @@ WHEELS = (
             "_vllm_fa2_C.abi3.so": "76/152 80:2224 | 80:2224",
             "_vllm_fa3_C.abi3.so": "192/192 90a:1333 |",
         },
-        [("error", "arch-name-split", 1)],
+        [("error", "arch-name-split", 2)],
     ),
     Wheel(
         "warp-lang",
         "1.19.0",
-        {"warp.so": "13/117 75:365 80:365 86:365 89:365 90:365 100:365 120:365 | 121:365 75:365"},
+        {"warp.so": "14/118 75:377 80:377 86:377 89:377 90:377 100:377 120:377 | 121:377 75:377"},
     ),
     Wheel("xformers", "0.0.35", {"_C.so": "11/44 75:50 80:50 90a:50 | 80:50"}),
     Wheel("flashinfer-cubin", "0.6.13", files=15970),
@@ -188,12 +188,13 @@ def fetch(wheel, folder, python):
 
 
 def kernel_counts(images, kind):
-    """{architecture without `sm_`: kernels}, as it is written above."""
-    counts = collections.Counter()
+    """{architecture without `sm_`: different kernels}, as it is written above."""
+    names = collections.defaultdict(set)
     for image in images:
         if image["kind"] == kind:
-            counts[image["architecture"].removeprefix("sm_")] += len(image["kernels"])
-    return {name: number for name, number in counts.items() if number}
+            kernels = names[image["architecture"].removeprefix("sm_")]
+            kernels.update(kernel["name"] for kernel in image["kernels"])
+    return {name: len(kernels) for name, kernels in names.items() if kernels}
 
 
 def parse_figures(text):

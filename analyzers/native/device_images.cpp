@@ -197,7 +197,8 @@ void list_section(const Elf& elf, const ElfSection& section, std::uint32_t file,
     if (section.name.find("hip_fatbin") != std::string_view::npos) {
       list_bundles(bytes, file, images);
     } else {
-      list_containers({bytes, section.name, is_dedicated(section.name)}, file, images, entries);
+      list_containers({bytes, section.name, is_dedicated(section.name), elf.file().offset()}, file,
+                      images, entries);
     }
   } catch (const InputError& error) {
     Problem problem;
@@ -247,7 +248,7 @@ DeviceImages read_device_images(const Elf& elf, const ImageOptions& options) {
     if (may_hold_containers(section)) list_section(elf, section, options.file, images, entries);
   }
   if (elf.sections().empty()) {
-    list_containers({elf.file(), {}, false}, options.file, images, entries);
+    list_containers({elf.file(), {}, false, elf.file().offset()}, options.file, images, entries);
   }
   read_kernels(entries, options, images);
   return images;
@@ -258,7 +259,7 @@ DeviceImages read_bare_image(const Bytes& file, const ImageOptions& options) {
   const std::string_view view = file.view();
   if (is_fat_binary(view)) {
     std::vector<FatEntry> entries;
-    list_containers({file, {}, true}, options.file, images, entries);
+    list_containers({file, {}, true, file.offset()}, options.file, images, entries);
     read_kernels(entries, options, images);
   } else if (is_cubin(view)) {
     FatEntry entry;

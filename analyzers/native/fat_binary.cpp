@@ -28,10 +28,11 @@ constexpr std::uint64_t flag_zstd = 0x8000;
 constexpr std::uint64_t flag_architecture_specific = 0x100000;
 constexpr std::uint64_t flag_family_specific = 0x200000;
 
-// Where the next magic number stands, `align`ed to 8 bytes of the file; the end where there is
-// none.
-std::uint64_t find_magic(const Bytes& bytes, std::uint64_t from) {
-  const std::uint64_t misplaced = (bytes.offset() + from) % 8;
+// Where the next magic number stands, aligned to 8 bytes from the start of the file; the end where
+// there is none.
+std::uint64_t find_magic(const FatRegion& region, std::uint64_t from) {
+  const Bytes& bytes = region.bytes;
+  const std::uint64_t misplaced = (bytes.offset() - region.start + from) % 8;
   std::uint64_t at = from + (8 - misplaced) % 8;
   const char* data = bytes.data();
   // Most of what is searched holds nothing: whole blocks are asked first, in a loop without a
@@ -127,7 +128,7 @@ class Lister {
     const Bytes& bytes = region_.bytes;
     std::uint64_t at = 0;
     while (at < bytes.size()) {
-      const std::uint64_t found = find_magic(bytes, at);
+      const std::uint64_t found = find_magic(region_, at);
       if (region_.dedicated) look_at_gap(at, found);
       if (found >= bytes.size()) return;
       at = found + read_container(bytes.from(found, "a container"));

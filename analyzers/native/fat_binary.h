@@ -32,6 +32,9 @@ struct FatRegion {
   // Made to hold containers and nothing else, so that whatever else lies there is damage. Elsewhere
   // bytes that only look like one are nothing.
   bool dedicated = false;
+  // Where the file that counts for alignment begins, in bytes of the file that is read: members of
+  // an archive stand at any even place.
+  std::uint64_t start = 0;
 };
 
 // Adds the containers of a region to `images`, with an image for each entry, and what is needed to
