@@ -107,7 +107,7 @@ class NeedsCheck {
       if (may_bring(requirement.text(), soname)) return true;
     }
     for (const Fact name : distribution_[Key::loads].items()) {
-      if (base_name(name.text()) == soname) return true;
+      if (path_name(name.text()) == soname) return true;
     }
     for (const Key key : {Key::rpath, Key::run_path}) {
       for (const Fact entry : one.content[key].items()) {
@@ -148,7 +148,7 @@ class NeedsCheck {
   bool is_loaded_on_demand(const PlacedLibrary& one) const {
     const Fact soname = one.content[Key::soname];
     if (one.content[Key::imported_by].size() > 0) return false;
-    if (needed_.contains(soname.text()) || needed_.contains(base_name(one.path()))) return false;
+    if (needed_.contains(soname.text()) || needed_.contains(path_name(one.path()))) return false;
     for (const Fact symbol : one.content[Key::exports].items()) {
       if (symbol[Key::name].text().starts_with("PyInit_")) return false;
     }

@@ -252,6 +252,14 @@ TEST_CASE("containers in data are found, and what looks like one is not") {
   CHECK(show(read(host({{.name = ".text", .flags = 6, .bytes = container}}))).empty());
 }
 
+TEST_CASE("a member of an archive is aligned from its own start") {
+  const std::string file =
+      host({{.name = ".nv_fatbin", .bytes = build_container({{.image = build_cubin({})}})}});
+  const DeviceImages images = read_device_images(Elf(Bytes(file, 1234)), {});
+  CHECK(show(images) == "sm_90\n");
+  CHECK(images.problems.empty());
+}
+
 TEST_CASE("a file without section headers is searched as a whole") {
   std::string file = host({{.name = ".nv_fatbin", .bytes = build_container({{.image = "x"}})}});
   put_at<std::uint64_t>(file, 40, 0);
