@@ -189,7 +189,7 @@ void write_dump(const Facts& facts, const Document& document, std::ostream& out)
 int dump(const Options& options) {
   const Audit audit = read_inputs(options);
   if (audit.inputs > 1) {
-    throw UsageError("dump takes one manifest, " + std::to_string(audit.inputs) + " were given");
+    throw UsageError("dump takes one input, " + std::to_string(audit.inputs) + " were given");
   }
   write_problems(audit, {}, std::cerr);
   for (const Document& document : audit.facts.documents) {

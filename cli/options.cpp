@@ -79,8 +79,8 @@ void add_rule_options(CLI::App& app, Options& options) {
 }
 
 void add_check(CLI::App& app, Options& options, std::vector<std::string>& reports) {
-  CLI::App* check =
-      app.add_subcommand("check", "audit registrations and report what is wrong with them");
+  CLI::App* check = app.add_subcommand(
+      "check", "audit registrations: manifests, caches, built libraries and packages");
   add_input_options(*check, options);
   check->add_option("-o,--output", reports, "report: text, json, jsonl or sarif; repeatable")
       ->type_name("FORMAT[=PATH]")
@@ -108,10 +108,10 @@ void add_check(CLI::App& app, Options& options, std::vector<std::string>& report
 }
 
 void add_diff(CLI::App& app, Options& options, std::vector<std::string>& reports) {
-  CLI::App* diff =
-      app.add_subcommand("diff", "compare two dumps, and say what each change means for users");
+  CLI::App* diff = app.add_subcommand(
+      "diff", "compare two dumps, libraries or packages, and say what each change means");
   diff->add_option("dumps", options.paths,
-                   "the dump before and the one after; `-` is standard input")
+                   "what was before and what came after; `-` is standard input")
       ->type_name("PATH")
       ->required()
       ->expected(2);
@@ -129,7 +129,8 @@ void add_diff(CLI::App& app, Options& options, std::vector<std::string>& reports
 }
 
 void add_dump(CLI::App& app, Options& options) {
-  CLI::App* dump = app.add_subcommand("dump", "print the facts that were read, as a manifest");
+  CLI::App* dump =
+      app.add_subcommand("dump", "print the facts that were read of one input, as a manifest");
   add_input_options(*dump, options);
   dump->callback([&options] { options.command = Command::dump; });
 }
