@@ -71,6 +71,7 @@ std::optional<Runtime> required(const Fact& requirement) {
   return std::nullopt;
 }
 
+// Versions of the headers that make such a handler; without `max`, any from `min` on.
 struct ApiRange {
   std::optional<ApiVersion> min;
   std::optional<ApiVersion> max;
@@ -134,9 +135,9 @@ class SkewCheck {
       }
       const Fact handler = handlers_.of(manifest, target);
       const ApiRange range = versions_of(handler);
-      if (!range.min || !range.max) continue;
+      if (!range.min) continue;
       sink_.inspected();
-      if (version >= *range.min && version <= *range.max) continue;
+      if (version >= *range.min && (!range.max || version <= *range.max)) continue;
       Finding& finding = sink_.add(subject,
                                    "registered with API version " + to_text(version) +
                                        ", the library holds a handler of " + range_text(range),
@@ -147,6 +148,7 @@ class SkewCheck {
   }
 
   static std::string range_text(const ApiRange& range) {
+    if (!range.max) return to_text(*range.min) + " or newer";
     if (range.min == range.max) return to_text(*range.min);
     return to_text(*range.min) + " to " + to_text(*range.max);
   }
@@ -197,7 +199,7 @@ class SkewCheck {
     ApiVersion needed{};
     for (const Fact handler : one.content[Key::handlers].items()) {
       const ApiRange range = versions_of(handler);
-      if (!range.min || !range.max || handler[Key::ambiguous].truth()) continue;
+      if (!range.min || handler[Key::ambiguous].truth()) continue;
       sink_.inspected();
       if (*range.min > runtime.api) {
         if (!newer.said() || *range.min > needed) {
@@ -208,7 +210,7 @@ class SkewCheck {
       }
       // Before 0.3 state was kept for the whole handler, and set by a call of the size that now
       // means another layout.
-      if (*range.max <= ApiVersion{0, 1} && runtime.api >= ApiVersion{0, 3} &&
+      if (range.max && *range.max <= ApiVersion{0, 1} && runtime.api >= ApiVersion{0, 3} &&
           keeps_state(handler) && !stateful.said()) {
         stateful = handler;
       }
