@@ -66,17 +66,18 @@ constexpr Exception exceptions[] = {
     {"libraries.images.section", "where it stands in the file"},
     {"libraries.images.version", "of the text that the driver compiles; rules tell which driver"},
     {"libraries.images.compression", "how it is stored"},
-    {"libraries.images.relocatable", "what isn't linked runs nowhere"},
     {"libraries.images.kernels.*", "what a compiler made of the code"},
     {"libraries.bundles", "code objects that are not read"},
     {"libraries.host_kernels", "what a compiler made of the code"},
     {"libraries.unregistered_kernels", "what a compiler made of the code; a rule tells"},
+    {"libraries.handlers.symbol", "an exported symbol; those are compared"},
     {"libraries.handlers.function", "a hidden name that nobody can look up"},
     {"libraries.handlers.returns", "in which way it ends is between it and the framework"},
     {"libraries.handlers.contexts", "what the framework hands over without being asked"},
     {"libraries.handlers.api_versions.*", "a rule holds it against the framework's"},
     {"libraries.handlers.ambiguous", "how sure the reading is"},
     {"libraries.handlers.reaches", "which kernels it may launch is the library's own business"},
+    {"libraries.registrars.symbol", "what shows a registration; of a bare entry it is compared"},
     {"libraries.imported_by.*", "how the package finds its own file"},
     {"libraries.loaded_by.*", "how the package finds its own file"},
     {"distribution.*", "the package; what it holds is compared"},
@@ -89,6 +90,20 @@ constexpr Exception exceptions[] = {
     {"dispatch.exceptions.*", "what the rules are to let pass, not what is dispatched"},
     {"dispatch.kinds", "the whole enumeration; which of it is served is compared"},
     {"dispatch.lookups.*", "what callers ask for, not what is there"},
+};
+
+// What an object needs besides for a member of it to be compared.
+struct Neighbour {
+  std::string_view form;
+  Key key;
+  std::string_view value;
+};
+
+constexpr Neighbour neighbours[] = {
+    // An image for no device serves nobody.
+    {"Image", Key::architecture, R"("sm_80")"},
+    // Handlers are told apart by what is looked up.
+    {"Handler", Key::symbol, R"("f")"},
 };
 
 const Exception* exception_of(std::string_view path) {
@@ -131,6 +146,10 @@ class Walk {
       if (other.key == field.key || (!other.required && !names)) continue;
       // A range from 0 on has room for both values of the other end.
       text += quoted(other.key) + ": " + plain_value(*other.form, other.key == Key::max) + ", ";
+    }
+    for (const Neighbour& neighbour : neighbours) {
+      if (neighbour.form != form.name || neighbour.key == field.key) continue;
+      text += quoted(neighbour.key) + ": " + std::string(neighbour.value) + ", ";
     }
     return text + quoted(field.key) + ": ";
   }
