@@ -53,6 +53,12 @@ std::vector<Verdict> judge(const Facts& facts, const std::vector<const Rule*>& r
   return verdicts;
 }
 
+Facts two_manifests(const Json& other, std::string text) {
+  Facts facts = read(other.dump(), "other.json");
+  facts.append(read(std::move(text), "registry.json"));
+  return facts;
+}
+
 Facts two_dumps(std::string before, std::string after) {
   Facts facts = read(std::move(before), "before.json");
   for (Document& document : facts.documents) document.side = Side::before;
@@ -100,18 +106,19 @@ class Trial {
       std::vector<Json> added;
       Json beside = Json::object();
       Json recorded = rule_->two_dumps ? items.front() : Json();
-      Place place{items.front(), added, beside, recorded, registry_->manifest(), item, random};
+      Json other;
+      Place place{items.front(),         added, beside, recorded, other,
+                  registry_->manifest(), item,  random};
       if (!mistake_->make(place)) continue;
       items.insert(items.end(), added.begin(), added.end());
       ++tally_.made;
       const Registry::Text made = registry_->with(mistake_->table, item, items, beside);
-      compare(
-          item, made,
-          judge(rule_->two_dumps
-                    ? two_dumps(registry_->with(mistake_->table, item, {recorded}).text, made.text)
-                    : read(made.text, "registry.json"),
-                rules),
-          before);
+      const Facts facts =
+          rule_->two_dumps
+              ? two_dumps(registry_->with(mistake_->table, item, {recorded}).text, made.text)
+          : other.is_null() ? read(made.text, "registry.json")
+                            : two_manifests(other, made.text);
+      compare(item, made, judge(facts, rules), before);
     }
     return std::move(tally_);
   }

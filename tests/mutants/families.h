@@ -33,6 +33,12 @@ std::vector<Mistake> dtype_mistakes();
 std::vector<Mistake> kernel_mistakes();
 // Handlers and libraries behind targets.
 std::vector<Mistake> native_mistakes();
+// What built libraries hold for the host, and what packages say of them.
+std::vector<Mistake> library_mistakes();
+// Handlers and registrations that stand in built libraries.
+std::vector<Mistake> handler_mistakes();
+// Device code of built libraries.
+std::vector<Mistake> image_mistakes();
 // One operator in two registries.
 std::vector<Mistake> cross_mistakes();
 // One registry in two dumps.
@@ -43,8 +49,8 @@ inline std::vector<Mistake> all_mistakes() {
   for (const auto family :
        {gradient_mistakes, etp_mistakes, registration_mistakes, target_mistakes, dispatch_mistakes,
         cache_mistakes, key_mistakes, version_mistakes, definition_mistakes, autograd_mistakes,
-        predicate_mistakes, dtype_mistakes, kernel_mistakes, native_mistakes, cross_mistakes,
-        diff_mistakes}) {
+        predicate_mistakes, dtype_mistakes, kernel_mistakes, native_mistakes, library_mistakes,
+        handler_mistakes, image_mistakes, cross_mistakes, diff_mistakes}) {
     for (Mistake& mistake : family()) all.push_back(std::move(mistake));
   }
   return all;

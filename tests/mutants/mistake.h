@@ -23,6 +23,8 @@ struct Place {
   // The same item in the dump before, where the rule compares two. What is added there was recorded
   // by nobody, and is there before the mistake is made.
   Json& before;
+  // A manifest that is checked together with this one, where a mistake takes two.
+  Json& other;
   // The registry as it was recorded.
   const Json& manifest;
   // Which one of its list.

@@ -14,7 +14,7 @@ Mistake target_mistake(const char* rule, const char* what, bool (*make)(Place&))
 // A target registered through a wrapper that reads such a spec. XLA's own binding takes more than a
 // spec can say, so there it proves nothing.
 bool add_target(Place& place, std::vector<std::string> spec) {
-  if (place.manifest["system"] != "brainevent" || !place.item.contains("targets")) return false;
+  if (!is_system(place, "brainevent") || !place.item.contains("targets")) return false;
   place.item["targets"].push_back(
       {{"name", "pkg.kernel"}, {"platform", "cpu"}, {"spec", std::move(spec)}});
   return true;
