@@ -116,6 +116,8 @@ class PackageReader {
   }
 
   void take(const ArchiveEntry& entry, ArchiveReader& archive) {
+    // `./` itself, with which Debian's archives begin.
+    if (entry.path.empty() && entry.kind == ArchiveEntry::Kind::other) return;
     if (entry.path.empty() || leads_outside(entry.path)) outside_.add(entry.path);
     switch (entry.kind) {
       case ArchiveEntry::Kind::other:
