@@ -309,6 +309,7 @@ TEST_CASE("what a package holds and opseal leaves out is told") {
       read_package(make_archive({{.path = "libx.so", .bytes = ptx_module("x")},
                                  {.path = "inner.whl", .bytes = "PK"},
                                  {.path = "x.dll", .bytes = "MZ" + std::string(200, '\0')},
+                                 {.path = "i32/x.so", .bytes = "\177ELF\1\1\1"},
                                  {.path = "../../etc/libz.so", .bytes = ptx_module("z")}},
                                 "zip"),
                    "a.zip");
@@ -317,6 +318,8 @@ TEST_CASE("what a package holds and opseal leaves out is told") {
         std::string::npos);
   CHECK(problems.find("1 archive that opseal does not look into: `inner.whl`") !=
         std::string::npos);
+  CHECK(problems.find("holds 1 library for Windows, macOS, 32-bit or big-endian systems, which "
+                      "opseal does not read: `i32/x.so`") != std::string::npos);
   CHECK(libraries_of(facts) == "libx.so\n../../etc/libz.so\n");
 }
 
