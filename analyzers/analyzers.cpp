@@ -5,6 +5,7 @@
 
 #include "analyzers/input_error.h"
 #include "analyzers/mapped_file.h"
+#include "analyzers/native/library.h"
 #include "analyzers/package/package.h"
 
 namespace opseal {
@@ -12,11 +13,11 @@ namespace {
 
 constexpr Analyzer analyzers[] = {
     {"manifest", "registration manifest (a JSON object with the key `opseal_manifest`)",
-     accepts_manifest, confirms_manifest, load_manifest, nullptr, nullptr},
+     accepts_manifest, confirms_manifest, load_manifest, nullptr, nullptr, nullptr},
     {"library", "built library (ELF, `ar` archive, CUDA image)", accepts_library, nullptr, nullptr,
-     load_library, nullptr},
+     load_library, nullptr, tells_foreign},
     {"package", "package (a wheel, conda or Debian package, zip or tar archive with libraries)",
-     accepts_package, confirms_package, nullptr, nullptr, load_package},
+     accepts_package, confirms_package, nullptr, nullptr, load_package, nullptr},
 };
 
 ByteSource open_input(const InputFile& input) {
@@ -60,6 +61,19 @@ const Analyzer* find_analyzer(const InputFile& input, std::string& error) {
     if (analyzer.confirms(again)) return &analyzer;
   }
   return nullptr;
+}
+
+bool is_foreign_input(const Analyzer& analyzer, const InputFile& input) {
+  if (analyzer.foreign == nullptr) return false;
+  ByteSource source = open_input(input);
+  std::string head;
+  // The index of a large archive stands before the first of its members.
+  for (const std::size_t size : {std::size_t{4096}, head_size, 64 * head_size}) {
+    read_up_to(source, size, head);
+    const Accepts answer = analyzer.foreign(head);
+    if (answer != Accepts::look_further || head.size() < size) return answer == Accepts::yes;
+  }
+  return false;
 }
 
 namespace {

@@ -30,6 +30,9 @@ struct Analyzer {
                      Facts& facts) = nullptr;
   // Opens file 0 itself, and adds a file for each member that it states something of.
   void (*load_package)(const InputFile& input, unsigned threads, Facts& facts) = nullptr;
+  // Tells of a file that it accepts whether it is for systems that are not read: an error where the
+  // user named the file, and of no interest where it only lies in a directory.
+  Accepts (*foreign)(std::string_view head) = nullptr;
 };
 
 // Bytes that `Analyzer::accepts` is shown.
@@ -40,6 +43,12 @@ std::span<const Analyzer> all_analyzers();
 
 // The analyzer for an input, or nullptr. `error` is set when it can't be read.
 const Analyzer* find_analyzer(const InputFile& input, std::string& error);
+
+// What `Analyzer::foreign` recognises, for messages.
+inline constexpr std::string_view foreign_systems = "Windows, macOS, 32-bit or big-endian systems";
+
+// Whether it is a file of that kind that is not read (`Analyzer::foreign`).
+bool is_foreign_input(const Analyzer& analyzer, const InputFile& input);
 
 // What one input says, or the problem that kept it from being read: the single place where
 // InputError is caught. The facts have exactly one file, or one more for each member of a package.

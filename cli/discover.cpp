@@ -56,6 +56,7 @@ class Discovery {
     if (walked_) {
       remark_unused_excludes();
       remark_unread_caches();
+      remark_foreign_files();
     }
     std::sort(found_.inputs.begin(), found_.inputs.end(),
               [](const auto& a, const auto& b) { return a.file.path < b.file.path; });
@@ -260,7 +261,10 @@ class Discovery {
       add_problem(std::move(file), "can't be read: " + problem);
       return;
     }
-    if (analyzer != nullptr) {
+    if (analyzer != nullptr && !given && is_foreign_input(*analyzer, file)) {
+      ++found_.other_files;
+      if (foreign_++ == 0) first_foreign_ = file.path;
+    } else if (analyzer != nullptr) {
       found_.inputs.push_back({std::move(file), analyzer, {}, group_});
     } else if (given) {
       not_recognised(std::move(file));
@@ -328,11 +332,23 @@ class Discovery {
     }
   }
 
+  // They lie in most environments of Python, and say nothing of the libraries beside them.
+  void remark_foreign_files() {
+    if (foreign_ == 0) return;
+    std::string remark = quote(first_foreign_);
+    if (foreign_ > 1) remark += " and " + plural(foreign_ - 1, "other library", "other libraries");
+    found_.remarks.push_back(remark + (foreign_ > 1 ? " are" : " is") + " for " +
+                             std::string(foreign_systems) + ", which opseal does not read");
+  }
+
   const Options& options_;
   const Settings& settings_;
   std::string root_;
   // A directory was given.
   bool walked_ = false;
+  // Libraries below given directories whose kind isn't read.
+  std::uint64_t foreign_ = 0;
+  std::string first_foreign_;
   // Number of the given path.
   std::uint32_t group_ = 0;
   std::vector<bool> exclude_used_;

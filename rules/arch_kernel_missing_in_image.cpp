@@ -49,7 +49,12 @@ class LibraryCheck {
         by_image[{candidate.unit, candidate.device}].push_back(candidate.name);
       }
     }
-    for (const auto& [place, names] : by_image) tell(place.first, place.second, names);
+    // One guard shuts a kernel out of the images of all older architectures alike.
+    std::map<std::pair<std::uint32_t, std::vector<Name>>, std::vector<std::size_t>> by_guard;
+    for (const auto& [place, names] : by_image) {
+      by_guard[{place.first, names}].push_back(place.second);
+    }
+    for (const auto& [lack, devices] : by_guard) tell(lack.first, devices, lack.second);
   }
 
  private:
@@ -73,12 +78,18 @@ class LibraryCheck {
                                 kernels_.devices_of(kernels_.rows_of(candidate.name)));
   }
 
-  void tell(std::uint32_t unit_index, std::size_t device, const std::vector<Name>& names) {
+  void tell(std::uint32_t unit_index, const std::vector<std::size_t>& devices,
+            const std::vector<Name>& names) {
     const CodeUnit& unit = kernels_.units()[unit_index];
-    const Architecture& at = kernels_.devices()[device];
+    std::vector<Architecture> lack;
+    for (const std::size_t device : devices) lack.push_back(kernels_.devices()[device]);
+    std::sort(lack.begin(), lack.end(),
+              [](const Architecture& a, const Architecture& b) { return a.number() < b.number(); });
+    const std::string at = to_text(lack);
     const auto lacking =
         std::find_if(unit.images.begin(), unit.images.end(), [&](std::uint32_t image) {
-          return kernels_.images()[image].device == device && kernels_.images()[image].kernels > 0;
+          return kernels_.images()[image].device == devices.front() &&
+                 kernels_.images()[image].kernels > 0;
         });
     const CodeImage& image = kernels_.images()[*lacking];
     std::vector<KernelRow> there;
@@ -87,14 +98,14 @@ class LibraryCheck {
     }
     Finding& finding = sink_.add(
         library_subject(library_),
-        "image for " + quote(to_text(at)) + " lacks " + plural(names.size(), "kernel") +
-            " that the same translation unit has for " + to_text(kernels_.architectures_of(there)) +
-            ": " + kernel_list(kernels_, names),
+        (lack.size() > 1 ? "images for " + at + " lack " : "image for " + at + " lacks ") +
+            plural(names.size(), "kernel") + " that the same translation unit has for " +
+            to_text(kernels_.architectures_of(there)) + ": " + kernel_list(kernels_, names),
         evidence(image.fact[Key::architecture],
                  "image that holds " + plural(image.kernels, "other kernel") + " and lacks it"));
     finding.related.push_back(
         evidence(kernels_.fact(there.front())[Key::name], "kernel held here"));
-    finding.fix = "keep the kernel for " + quote(to_text(at)) +
+    finding.fix = "keep the kernel for " + at +
                   " too, with a body that traps where it can't work, and let the host test the "
                   "device before it launches";
   }

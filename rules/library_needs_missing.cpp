@@ -105,6 +105,8 @@ class NeedsCheck {
     if (is_framework_library(soname)) return true;
     for (const Fact requirement : distribution_[Key::requires_].items()) {
       if (may_bring(requirement.text(), soname)) return true;
+      // Another part of the same release: the library may have any name.
+      if (asks_for_version(requirement.text(), distribution_[Key::version].text())) return true;
     }
     for (const Fact name : distribution_[Key::loads].items()) {
       if (path_name(name.text()) == soname) return true;

@@ -3,11 +3,13 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "opseal/rule.h"
 #include "opseal/text.h"
+#include "rules/libraries_by_name.h"
 #include "rules/library_groups.h"
 #include "rules/library_variants.h"
 #include "rules/symbol_abi.h"
@@ -62,6 +64,7 @@ class SkewCheck {
     std::map<std::string_view, Versions> families;
     Versions forms;
     stems_.clear();
+    const LibrariesByName together(group);
     for (const PlacedLibrary& one : group) ++stems_[variant_stem(one.path())];
     for (const PlacedLibrary& one : group) {
       for (const Fact need : one.content[Key::needed].items()) {
@@ -76,13 +79,21 @@ class SkewCheck {
       }
     }
     for (const auto& [family, versions] : families) {
-      compare(versions, [](const User& user) { return quote(user.fact.text()); });
+      compare(
+          versions,
+          [&together](const PlacedLibrary& a, const PlacedLibrary& b) {
+            return is_one_part(a, b) || reaches(a, b, together) || reaches(b, a, together);
+          },
+          [](const User& user) { return quote(user.fact.text()); });
     }
-    compare(forms, [](const User& user) {
-      return "a torch with the " +
-             std::string(has_new_string(user.fact[Key::name].text()) ? "new" : "old") +
-             " form of `std::string`";
-    });
+    // There is one torch, so that one of the two works with none that may be installed.
+    compare(
+        forms, [](const PlacedLibrary&, const PlacedLibrary&) { return true; },
+        [](const User& user) {
+          return "a torch with the " +
+                 std::string(has_new_string(user.fact[Key::name].text()) ? "new" : "old") +
+                 " form of `std::string`";
+        });
   }
 
  private:
@@ -100,15 +111,45 @@ class SkewCheck {
     return newer.said() ? newer : older;
   }
 
-  // One finding for the first two that would be loaded together.
-  template <typename Describe>
-  void compare(const Versions& versions, Describe describe) {
+  static std::string_view folder_of(const PlacedLibrary& one) {
+    const std::size_t slash = one.path().rfind('/');
+    return slash == std::string_view::npos ? std::string_view() : one.path().substr(0, slash);
+  }
+
+  // Below a directory such as that of all Python packages lie parts that have nothing to do with
+  // each other: frameworks for two runtimes are installed side by side, and work.
+  static bool is_one_part(const PlacedLibrary& a, const PlacedLibrary& b) {
+    return a.manifest == b.manifest || folder_of(a) == folder_of(b);
+  }
+
+  // Whether the loader puts `to` beside `from`, for what that one needs.
+  static bool reaches(const PlacedLibrary& from, const PlacedLibrary& to,
+                      const LibrariesByName& together) {
+    std::vector<const PlacedLibrary*> waiting = {&from};
+    std::unordered_set<const PlacedLibrary*> seen = {&from};
+    while (!waiting.empty()) {
+      const PlacedLibrary& one = *waiting.back();
+      waiting.pop_back();
+      if (&one == &to) return true;
+      for (const Fact needed : one.content[Key::needed].items()) {
+        for (const PlacedLibrary* next : together.named(needed.text())) {
+          if (seen.insert(next).second) waiting.push_back(next);
+        }
+      }
+    }
+    return false;
+  }
+
+  // One finding for the first two that `may_meet` and would be loaded together.
+  template <typename MayMeet, typename Describe>
+  void compare(const Versions& versions, MayMeet may_meet, Describe describe) {
     std::size_t pairs = 0;
     for (auto one = versions.begin(); one != versions.end(); ++one) {
       for (auto other = std::next(one); other != versions.end(); ++other) {
         for (const User& a : one->second) {
           for (const User& b : other->second) {
             if (++pairs > most_pairs) return;
+            if (!may_meet(*a.library, *b.library)) continue;
             if (!loaded_together(*a.library, *b.library)) continue;
             Finding& finding =
                 sink_.add("library " + std::string(b.library->path()),

@@ -110,6 +110,26 @@ std::string stem(std::string_view path, bool devices_too) {
   return folded;
 }
 
+std::string_view file_name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// `libx.so` and `libx_runtime.so` of one folder.
+bool is_named_after(std::string_view part, std::string_view whole) {
+  if (part.substr(0, part.rfind('/') + 1) != whole.substr(0, whole.rfind('/') + 1)) return false;
+  const std::string_view name = file_name_of(part);
+  std::string_view begin = file_name_of(whole);
+  begin = begin.substr(0, begin.find('.'));
+  return name.size() > begin.size() && name.starts_with(begin) &&
+         (name[begin.size()] == '_' || name[begin.size()] == '-');
+}
+
+bool needs(const Fact& user, const Fact& library, std::string_view path) {
+  for (const Fact needed : user[Key::needed].items()) {
+    if (needed.text() == file_name_of(path)) return true;
+    if (needed.is_text() && library[Key::soname].is(needed.text())) return true;
+  }
+  return false;
+}
+
 // Fewer names in common than these come from an interface that many libraries have: `PyInit`,
 // `RegisterCustomOps`, the entry points of a ggml backend.
 constexpr std::size_t least_common = 4;
@@ -154,7 +174,20 @@ bool LibraryVariants::alternatives(const Fact& a, std::string_view path_a, const
       (need_other_versions(a, b) || nearly_equal_exports(a, b))) {
     return true;
   }
-  return backend_stem(path_a) == backend_stem(path_b) && nearly_equal_exports(a, b);
+  if (backend_stem(path_a) == backend_stem(path_b) && nearly_equal_exports(a, b)) return true;
+  return is_reduced_build(a, path_a, b, path_b) || is_reduced_build(b, path_b, a, path_a);
+}
+
+// Whoever has the whole one does without it. Two that contain the same archive export things of
+// their own as well, or one builds on the other.
+bool LibraryVariants::is_reduced_build(const Fact& part, std::string_view part_path,
+                                       const Fact& whole, std::string_view whole_path) {
+  if (!is_named_after(part_path, whole_path)) return false;
+  if (needs(part, whole, whole_path) || needs(whole, part, part_path)) return false;
+  const std::vector<Name>& names = strong_functions(part);
+  const std::vector<Name>& all = strong_functions(whole);
+  return names.size() >= least_common &&
+         std::includes(all.begin(), all.end(), names.begin(), names.end());
 }
 
 // Templates and inline functions are in every library that uses them; they are weak.

@@ -11,8 +11,9 @@ namespace opseal {
 
 // Packages ship one piece of software built in several ways, of which a process loads one: by
 // runtime version (`libx_cuda118.so`, `libx_cuda130.so`), by architecture (`sm90/ops.so`,
-// `sm100/ops.so`), by interpreter, by instruction set. Such libraries are never held against each
-// other, and what one of them lacks the others need not give.
+// `sm100/ops.so`), by interpreter, by instruction set, or with only a part of it
+// (`libx_runtime.so` beside `libx.so`). Such libraries are never held against each other, and what
+// one of them lacks the others need not give.
 
 // The path with the words that tell builds apart taken out: versions of runtimes, interpreters and
 // sonames, architectures of devices and hosts. Equal for `sm90/ops.so` and `sm100/ops.so`. Numbers
@@ -43,6 +44,8 @@ class LibraryVariants {
  private:
   const std::vector<Name>& strong_functions(const Fact& content);
   bool nearly_equal_exports(const Fact& a, const Fact& b);
+  bool is_reduced_build(const Fact& part, std::string_view part_path, const Fact& whole,
+                        std::string_view whole_path);
 
   std::unordered_map<std::uint32_t, std::vector<Name>> functions_;
 };

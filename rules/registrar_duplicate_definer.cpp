@@ -46,6 +46,25 @@ bool may_meet(const PlacedLibrary& a, const PlacedLibrary& b) {
          top_folder(a.path()) != top_folder(b.path());
 }
 
+bool is_program(const PlacedLibrary& one) { return one.content[Key::type].is("program"); }
+
+bool needs(const PlacedLibrary& user, const PlacedLibrary& library) {
+  const std::string_view soname = library.content[Key::soname].text();
+  const std::string_view name = library.path().substr(library.path().rfind('/') + 1);
+  for (const Fact needed : user.content[Key::needed].items()) {
+    if (needed.text() == name || (!soname.empty() && needed.text() == soname)) return true;
+  }
+  return false;
+}
+
+// A process runs one program, with the libraries that this one needs: a tool of the package that
+// carries the code itself is no second definer to those who import the library.
+bool share_process(const PlacedLibrary& a, const PlacedLibrary& b) {
+  if (is_program(a) && is_program(b)) return false;
+  if (is_program(a)) return needs(a, b);
+  return !is_program(b) || needs(b, a);
+}
+
 class DefinerCheck {
  public:
   explicit DefinerCheck(Sink& sink) : sink_(sink) {}
@@ -100,7 +119,7 @@ class DefinerCheck {
       for (std::size_t i = 0; i < j; ++i) {
         const PlacedLibrary& a = *definers[i].library;
         const PlacedLibrary& b = *definers[j].library;
-        if (&a == &b || !may_meet(a, b)) continue;
+        if (&a == &b || !may_meet(a, b) || !share_process(a, b)) continue;
         if (variants_.alternatives(a.content, a.path(), b.content, b.path())) continue;
         return {&definers[i], &definers[j]};
       }

@@ -129,6 +129,21 @@ bool may_bring(std::string_view requirement, std::string_view soname) {
   return package.find(library) != package.npos || library.find(package) != library.npos;
 }
 
+bool asks_for_version(std::string_view requirement, std::string_view version) {
+  const std::size_t marker = requirement.find(';');
+  if (marker != requirement.npos && requirement.find("extra", marker) != requirement.npos) {
+    return false;
+  }
+  std::string_view asked = requirement.substr(0, marker);
+  const std::size_t equal = asked.find("==");
+  if (version.empty() || equal == asked.npos) return false;
+  asked.remove_prefix(equal);
+  // In brackets: the older form `foo (==1.0)`.
+  while (!asked.empty() && (asked.front() == '=' || asked.front() == ' ')) asked.remove_prefix(1);
+  while (!asked.empty() && (asked.back() == ' ' || asked.back() == ')')) asked.remove_suffix(1);
+  return asked == version;
+}
+
 std::string_view soname_family(std::string_view soname) {
   const std::size_t at = soname.find(".so.");
   return at == soname.npos ? soname : soname.substr(0, at + 3);

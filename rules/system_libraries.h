@@ -37,6 +37,10 @@ bool is_framework_library(std::string_view soname);
 // name is a part of the other's.
 bool may_bring(std::string_view requirement, std::string_view soname);
 
+// Whether a requirement asks for exactly that version and nothing else, as `foo-cu12==0.13.0` does
+// of `0.13.0`: parts of one release name each other so. False for one that only an extra asks for.
+bool asks_for_version(std::string_view requirement, std::string_view version);
+
 // `libfoo.so.2` -> `libfoo.so`: what stays the same from one version to the next.
 std::string_view soname_family(std::string_view soname);
 // `libfoo.so.2` -> `2`; empty without one.

@@ -22,7 +22,8 @@ void add_member(archive* out, const Member& member) {
   archive_entry* entry = ::archive_entry_new();
   ::archive_entry_set_pathname(entry, member.path.c_str());
   ::archive_entry_set_perm(entry, 0644);
-  ::archive_entry_set_filetype(entry, member.symbolic_link.empty() ? AE_IFREG : AE_IFLNK);
+  const auto kind = member.path.ends_with('/') ? AE_IFDIR : AE_IFREG;
+  ::archive_entry_set_filetype(entry, member.symbolic_link.empty() ? kind : AE_IFLNK);
   ::archive_entry_set_size(entry, static_cast<la_int64_t>(member.bytes.size()));
   if (!member.symbolic_link.empty())
     ::archive_entry_set_symlink(entry, member.symbolic_link.c_str());

@@ -8,6 +8,7 @@ namespace opseal::test {
 
 // A member of an archive to be made.
 struct Member {
+  // With a `/` at its end a directory.
   std::string path{};
   std::string bytes{};
   // Not empty: a symbolic link to there.

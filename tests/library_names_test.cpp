@@ -58,6 +58,15 @@ TEST_CASE("a requirement may bring the library that it is named after") {
   CHECK_FALSE(may_bring("", "libnuma.so.1"));
 }
 
+TEST_CASE("a requirement that is pinned to a version") {
+  CHECK(asks_for_version("foo-ops-cu12==0.13.0", "0.13.0"));
+  CHECK(asks_for_version("foo-ops (== 0.13.0) ; python_version > \"3\"", "0.13.0"));
+  CHECK_FALSE(asks_for_version("foo-ops>=0.13.0", "0.13.0"));
+  CHECK_FALSE(asks_for_version("foo-ops==0.13.1", "0.13.0"));
+  CHECK_FALSE(asks_for_version("foo-ops==0.13.0; extra == \"cuda\"", "0.13.0"));
+  CHECK_FALSE(asks_for_version("foo-ops==", ""));
+}
+
 TEST_CASE("a release of jaxlib has the interface of its headers") {
   const auto api = [](std::string_view release) { return api_of_jaxlib(*read_release(release)); };
   CHECK_FALSE(api("0.4.30"));

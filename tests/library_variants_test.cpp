@@ -64,6 +64,22 @@ TEST_CASE("equal exports make variants of libraries for two devices") {
                            library("libb_cuda.so", {"ggml_backend_init"})));
 }
 
+TEST_CASE("a library that has all that a part of it has is another build") {
+  const std::vector<std::string> five = {"add", "mul", "div", "sub", "neg"};
+  const std::vector<std::string> four = {"add", "mul", "div", "sub"};
+  const std::vector<std::string> other = {"add", "mul", "div", "abs"};
+  CHECK(alternatives(library("lib/libx.so", five) + ", " + library("lib/libx_runtime.so", four)));
+  CHECK(alternatives(library("lib/libx_runtime.so", four) + ", " + library("lib/libx.so", five)));
+  CHECK_FALSE(
+      alternatives(library("lib/libx.so", five) + ", " + library("lib/libx_runtime.so", other)));
+  CHECK_FALSE(alternatives(library("lib/libx.so", five) + ", " + library("lib/libyx.so", four)));
+  CHECK_FALSE(
+      alternatives(library("lib/libx.so", five) + ", " + library("bin/libx_runtime.so", four)));
+  // One that another one needs is there with it.
+  CHECK_FALSE(alternatives(library("lib/libx.so", five, R"(, "needed": ["libx_runtime.so"])") +
+                           ", " + library("lib/libx_runtime.so", four)));
+}
+
 TEST_CASE("libraries made for two versions of what they need are variants") {
   const auto needs = [](const std::string& path, const std::string& soname) {
     return library(path, {}, R"(, "needed": [")" + soname + R"("])");

@@ -92,7 +92,9 @@ std::vector<Member> wheel_members() {
       {.path = "pkg/libmore.so.1", .bytes = ptx_module("more")},
       {.path = "pkg/libmore.so.1.2.3", .bytes = ptx_module("more")},
       {.path = "pkg-1.0.dist-info/METADATA",
-       .bytes = "Metadata-Version: 2.1\nName: Pkg\nVersion: 1.0\nRequires-Dist: numpy>=1.2\n"
+       .bytes = "Metadata-Version: 2.1\nName: Pkg\nVersion: 1.0\n"
+                "License: Terms\n         \n         Requires-Dist: nothing\n"
+                "Requires-Dist: numpy>=1.2\n"
                 "Requires-Dist: jaxlib; extra == \"cuda\"\n\nName: not this\n"},
       {.path = "pkg-1.0.dist-info/WHEEL",
        .bytes = "Wheel-Version: 1.0\nTag: cp311-cp311-manylinux2014_x86_64\n"
@@ -279,7 +281,8 @@ TEST_CASE("a Debian package is read by its control and data archives") {
            "Package: libx1\nVersion: 1.2-3\nArchitecture: amd64\nPre-Depends: dpkg\n"
            "Depends: libc6 (>= 2.14),\n libstdc++6\nDescription: text\n libz in a description\n"},
       {.path = "./md5sums", .bytes = "d41d8cd98f00b204e9800998ecf8427e  usr/lib/libx.so.1\n"}};
-  const std::vector<Member> data = {{.path = "./usr/lib/libx.so.1", .bytes = ptx_module("x")},
+  const std::vector<Member> data = {{.path = "./"},
+                                    {.path = "./usr/lib/libx.so.1", .bytes = ptx_module("x")},
                                     {.path = "./usr/lib/libx.so", .symbolic_link = "libx.so.1"}};
   const std::string bytes =
       make_archive({{.path = "debian-binary", .bytes = "2.0\n"},
@@ -306,6 +309,7 @@ TEST_CASE("what a package holds and opseal leaves out is told") {
       read_package(make_archive({{.path = "libx.so", .bytes = ptx_module("x")},
                                  {.path = "inner.whl", .bytes = "PK"},
                                  {.path = "x.dll", .bytes = "MZ" + std::string(200, '\0')},
+                                 {.path = "i32/x.so", .bytes = "\177ELF\1\1\1"},
                                  {.path = "../../etc/libz.so", .bytes = ptx_module("z")}},
                                 "zip"),
                    "a.zip");
@@ -314,6 +318,8 @@ TEST_CASE("what a package holds and opseal leaves out is told") {
         std::string::npos);
   CHECK(problems.find("1 archive that opseal does not look into: `inner.whl`") !=
         std::string::npos);
+  CHECK(problems.find("holds 1 library for Windows, macOS, 32-bit or big-endian systems, which "
+                      "opseal does not read: `i32/x.so`") != std::string::npos);
   CHECK(libraries_of(facts) == "libx.so\n../../etc/libz.so\n");
 }
 

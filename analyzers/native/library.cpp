@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "analyzers/analyzers.h"
 #include "analyzers/mapped_file.h"
 #include "analyzers/native/archive_members.h"
 #include "analyzers/native/host_links.h"
@@ -221,10 +220,15 @@ class LibraryWriter {
     std::vector<std::unique_ptr<MappedFile>> files;
     DeviceImages all;
     std::vector<ElfSymbol> symbols;
+    std::size_t foreign = 0;
     bool whole = true;
     for (const ArchiveMember& member : listing.members) {
       try {
         const Bytes content = listing.thin ? thin_member(member, files) : member.bytes;
+        if (is_foreign(content.view())) {
+          ++foreign;
+          continue;
+        }
         if (library_kind(content.view()) != LibraryKind::elf) continue;
         const Elf elf(content);
         const std::vector<ElfSymbol> own = elf.symbols();
@@ -236,6 +240,11 @@ class LibraryWriter {
         whole = false;
         tell(error, "member " + quote(member.name));
       }
+    }
+    if (foreign > 0) {
+      whole = false;
+      tell(InputError(0, 0, "for " + std::string(foreign_systems) + ", which opseal does not read"),
+           plural(foreign, "member"));
     }
     if (whole) {
       write_symbols(symbols, true, writer_);
@@ -274,41 +283,7 @@ class LibraryWriter {
   std::uint32_t object_ = 0;
 };
 
-bool is_pe(std::string_view head) {
-  if (!head.starts_with("MZ") || head.size() < 0x40) return false;
-  const auto header = Bytes(head).u32(0x3c);
-  return Bytes(head).holds(header, 4) && head.substr(header, 4) == std::string_view("PE\0\0", 4);
-}
-
-bool is_mach_o(std::string_view head) {
-  if (head.size() < 8) return false;
-  const std::string_view magic = head.substr(0, 4);
-  if (magic == "\xcf\xfa\xed\xfe" || magic == "\xce\xfa\xed\xfe") return true;
-  // Java's class files begin so too; there the second number holds a version of 45 or more.
-  return magic == "\xca\xfe\xba\xbe" && head.substr(4, 3) == std::string_view("\0\0\0", 3) &&
-         head[7] < 45;
-}
-
 }  // namespace
-
-LibraryKind library_kind(std::string_view head) {
-  if (head.starts_with("\x7f"
-                       "ELF")) {
-    return LibraryKind::elf;
-  }
-  if (head.starts_with("!<arch>\n")) {
-    return head.substr(8).starts_with("debian-binary") ? LibraryKind::none : LibraryKind::archive;
-  }
-  if (head.starts_with("!<thin>\n")) return LibraryKind::thin_archive;
-  if (is_fat_binary(head)) return LibraryKind::fat_binary;
-  if (is_pe(head)) return LibraryKind::pe;
-  if (is_mach_o(head)) return LibraryKind::mach_o;
-  return is_ptx(head) ? LibraryKind::ptx : LibraryKind::none;
-}
-
-bool is_read(LibraryKind kind) {
-  return kind != LibraryKind::none && kind != LibraryKind::mach_o && kind != LibraryKind::pe;
-}
 
 void write_library(const LibraryFile& library, unsigned threads, FactWriter& writer, Facts& facts) {
   const std::uint32_t start = writer.next();
@@ -318,10 +293,6 @@ void write_library(const LibraryFile& library, unsigned threads, FactWriter& wri
     writer.drop(start);
     throw;
   }
-}
-
-Accepts accepts_library(std::string_view head, bool) {
-  return library_kind(head) == LibraryKind::none ? Accepts::no : Accepts::yes;
 }
 
 void load_library(std::string_view bytes, std::uint32_t file, unsigned threads, Facts& facts) {

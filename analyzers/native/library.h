@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzers/analyzers.h"
 #include "analyzers/fact_writer.h"
 #include "opseal/facts.h"
 
@@ -25,6 +26,11 @@ enum class LibraryKind : std::uint8_t {
 
 LibraryKind library_kind(std::string_view head);
 bool is_read(LibraryKind kind);
+
+// Whether the bytes begin a library that is whole, and whose kind isn't read. Of an archive its
+// first member tells; look_further where `head` ends before that.
+Accepts tells_foreign(std::string_view head);
+inline bool is_foreign(std::string_view head) { return tells_foreign(head) == Accepts::yes; }
 
 struct LibraryFile {
   std::string_view bytes;

@@ -36,7 +36,8 @@ void for_each_field(std::string_view text, Visit visit) {
     const std::size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end == text.npos ? text.size() : end + 1);
-    if (trim(line).empty()) break;
+    // A line of spaces belongs to the value: licences are quoted with their empty lines.
+    if (line.empty() || line == "\r") break;
     if (line.front() == ' ' || line.front() == '\t') {
       value += ' ';
       value += trim(line);

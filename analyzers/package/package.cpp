@@ -116,6 +116,8 @@ class PackageReader {
   }
 
   void take(const ArchiveEntry& entry, ArchiveReader& archive) {
+    // `./` itself, with which Debian's archives begin.
+    if (entry.path.empty() && entry.kind == ArchiveEntry::Kind::other) return;
     if (entry.path.empty() || leads_outside(entry.path)) outside_.add(entry.path);
     switch (entry.kind) {
       case ArchiveEntry::Kind::other:
@@ -143,11 +145,11 @@ class PackageReader {
     }
     fill(archive, library_head);
     const LibraryKind kind = library_kind(bytes_.view());
-    if (is_read(kind)) {
+    if (is_foreign(bytes_.view())) {
+      foreign_.add(path);
+    } else if (is_read(kind)) {
       fill_all(archive);
       take_library(path);
-    } else if (kind == LibraryKind::mach_o || kind == LibraryKind::pe) {
-      foreign_.add(path);
     } else if (is_named_like_archive(path)) {
       archives_.add(path);
     }
@@ -344,8 +346,8 @@ class PackageReader {
     if (foreign_.count == 0) return;
     // Of a package for another system nothing was judged.
     const Severity severity = contents_.libraries.empty() ? Severity::error : Severity::warning;
-    problem("holds " + plural(foreign_.count, "library", "libraries") +
-                " for Windows or macOS, which opseal does not read: " + foreign_.text(),
+    problem("holds " + plural(foreign_.count, "library", "libraries") + " for " +
+                std::string(foreign_systems) + ", which opseal does not read: " + foreign_.text(),
             severity);
   }
 
