@@ -234,6 +234,27 @@ void write(const std::vector<Artifact>& artifacts, Facts& facts) {
   facts.documents.push_back(document);
 }
 
+bool is_named_as_library(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.ends_with(".so") || name.ends_with(".cubin") || name.ends_with(".fatbin") ||
+         name.find(".so.") != name.npos;
+}
+
+// What is wrong with a file that no reader takes for a library. Empty where a manifest may well
+// name it: a container of another system, or a script for the linker in a library's place.
+std::string_view why_no_library(const std::string& path) {
+  std::string head(4096, '\0');
+  ByteSource source = ByteSource::file(path);
+  head.resize(source.read(head.data(), head.size()));
+  if (!source.error().empty()) return {};
+  if (head.empty()) return "is empty, expected a library";
+  if (!is_named_as_library(path)) return {};
+  for (const std::string_view word : {"GNU ld script", "INPUT", "GROUP"}) {
+    if (head.find(word) != head.npos) return {};
+  }
+  return "is no library: neither ELF nor a container of device code";
+}
+
 // The files that were read, each once: a manifest beside the libraries that it names is often given
 // together with them.
 class Contents {
@@ -248,11 +269,20 @@ class Contents {
     }
   }
 
+  // Why a file of which `of` gave nothing is none; may be empty.
+  std::string_view wrong(const std::string& path) const {
+    const auto found = wrong_.find(real_path(path));
+    return found == wrong_.end() ? std::string_view() : found->second;
+  }
+
   std::uint32_t of(const std::string& path, const ReadLibrary& read, Facts& facts) {
     const auto [place, fresh] = read_.try_emplace(real_path(path), 0);
     if (!fresh || !read) return place->second;
     Facts content = read(path);
-    if (content.documents.empty() && content.problems.empty()) return 0;
+    if (content.documents.empty() && content.problems.empty()) {
+      wrong_.emplace(real_path(path), why_no_library(path));
+      return 0;
+    }
     const std::size_t before = facts.documents.size();
     facts.append(std::move(content));
     for (std::size_t at = before; at < facts.documents.size(); ++at) {
@@ -271,6 +301,7 @@ class Contents {
   }
 
   std::map<std::string, std::uint32_t> read_;
+  std::map<std::string, std::string_view> wrong_;
 };
 
 }  // namespace
@@ -294,7 +325,13 @@ void state_artifacts(const ReadLibrary& read, Facts& facts) {
   }
   Contents contents(facts);
   for (Artifact& artifact : all) {
-    if (artifact.found) artifact.content = contents.of(artifact.path, read, facts);
+    if (!artifact.found) continue;
+    artifact.content = contents.of(artifact.path, read, facts);
+    const std::string_view wrong = contents.wrong(artifact.path);
+    if (artifact.content != 0 || wrong.empty()) continue;
+    const Fact path = artifact.library[Key::path];
+    facts.problems.push_back(
+        {path.where(), quote(path.text()) + ' ' + std::string(wrong), {}, Severity::error});
   }
   if (!all.empty()) write(all, facts);
 }

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <string>
-#include <unordered_map>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -9,6 +11,9 @@
 
 namespace opseal {
 namespace {
+
+// Of so many names each is looked for in all symbols.
+constexpr std::size_t most_unproven = 64;
 
 // Names that a loader can look up. A C++ name as people write it is none.
 bool is_symbol(std::string_view text) {
@@ -22,6 +27,42 @@ bool is_symbol(std::string_view text) {
   return true;
 }
 
+// A library whose functions are found by other means than their names: a module of Python, one that
+// registers what it has when it is loaded, or one with an entry point that hands out the rest.
+bool registers_itself(const LibraryExports& exports) {
+  const Fact content = exports.content();
+  if (content[Key::registrars].size() > 0 || content[Key::handlers].size() > 0) return true;
+  bool entry = false;
+  exports.for_each_name([&entry](std::string_view name) {
+    if (entry || name.starts_with("_Z") || name == "_init") return;
+    const std::string word = lower(name);
+    for (const std::string_view part : {"init", "register", "plugin", "entry", "load"}) {
+      entry = entry || word.find(part) != word.npos;
+    }
+  });
+  return entry;
+}
+
+// Names that a library bears out in no way are a claim that it breaks where nothing shows that they
+// may be called otherwise: all can be symbols, and none is a part of a symbol's name.
+bool are_claims(const Fact& functions, const LibraryExports& exports) {
+  if (registers_itself(exports)) return false;
+  std::vector<std::string_view> names;
+  for (const Fact function : functions.items()) {
+    if (!function.is_text() || !is_symbol(function.text())) return false;
+    names.push_back(function.text());
+  }
+  if (names.empty() || names.size() > most_unproven) return false;
+  bool kin = false;
+  exports.for_each_name([&names, &kin](std::string_view symbol) {
+    if (kin || symbol.starts_with("_Z")) return;
+    kin = std::any_of(names.begin(), names.end(), [symbol](std::string_view name) {
+      return symbol.find(name) != symbol.npos || name.find(symbol) != name.npos;
+    });
+  });
+  return !kin;
+}
+
 class ExportCheck {
  public:
   ExportCheck(const Facts& facts, Sink& sink)
@@ -32,6 +73,7 @@ class ExportCheck {
     for (const Document& document : facts_.documents) {
       if (document.settings || document.named) continue;
       const Fact manifest = facts_.root(document);
+      proven_.clear();
       for (const Fact library : manifest[Key::libraries].items()) functions(manifest, library);
       for (const Fact target : manifest[Key::targets].items()) judge_target(manifest, target);
       judge_kernels(manifest);
@@ -61,21 +103,45 @@ class ExportCheck {
                                   : exports_of(manifest, library[Key::path]);
     if (exports == nullptr || !exports->known()) return;
     const FunctionNames names(functions, library[Key::symbols_prefix], *exports);
-    if (!names.known()) return;
-    std::vector<std::string> missing;
-    Fact first;
+    if (!names.known() && !are_claims(functions, *exports)) return;
+    // By what is to be done about them.
+    Missing other;
+    Missing mangled;
+    Missing undefined;
     for (const Fact function : functions.items()) {
       if (!function.is_text() || !is_symbol(function.text())) continue;
       sink_.inspected();
-      if (names.is_exported(function.text())) continue;
-      if (missing.empty()) first = function;
-      missing.push_back(names.symbol_of(function.text()));
+      if (names.is_exported(function.text())) {
+        if (exports->has(function.text())) proven_.insert(exports);
+        continue;
+      }
+      const std::string symbol = names.symbol_of(function.text());
+      Missing& missing = exports->find_import(symbol)    ? undefined
+                         : exports->find_mangled(symbol) ? mangled
+                                                         : other;
+      if (missing.symbols.empty()) missing.first = function;
+      missing.symbols.push_back(symbol);
     }
-    if (missing.empty()) return;
-    std::string message = "declared as " + quote_list(missing) + ", not exported";
-    if (missing.size() == 1) message += exports->explain(missing.front());
-    add("library " + std::string(library[Key::path].text()), std::move(message), first,
-        "declared here", *exports, missing.front());
+    tell(library, undefined, "; they are undefined there", *exports);
+    tell(library, mangled, "; there are C++ functions of these names", *exports);
+    tell(library, other, {}, *exports);
+  }
+
+  // Functions of one library that it lacks for one reason.
+  struct Missing {
+    Fact first;
+    std::vector<std::string> symbols;
+  };
+
+  void tell(const Fact& library, const Missing& missing, std::string_view why_of_many,
+            LibraryExports& exports) {
+    if (missing.symbols.empty()) return;
+    const std::string& first = missing.symbols.front();
+    std::string message = "declared as " + quote_list(missing.symbols) + ", not exported";
+    const std::string why = exports.explain(first);
+    message += missing.symbols.size() == 1 ? why : std::string(why_of_many);
+    add("library " + std::string(library[Key::path].text()), std::move(message), missing.first,
+        "declared here", exports, first);
   }
 
   void judge_target(const Fact& manifest, const Fact& target) {
@@ -85,6 +151,7 @@ class ExportCheck {
     if (exports == nullptr) return;
     sink_.inspected();
     const Fact found = exports->find(symbol.text());
+    if (found.said()) proven_.insert(exports);
     if (!found.said()) {
       add("target " + std::string(target[Key::name].text()),
           not_exported(target) + exports->explain(symbol.text()), symbol,
@@ -102,14 +169,12 @@ class ExportCheck {
   }
 
   void judge_kernels(const Fact& manifest) {
-    struct Missing {
+    struct MissingKernel {
       Fact op;
       Fact kernel;
       LibraryExports* exports = nullptr;
     };
-    std::vector<Missing> missing;
-    // Libraries that export the symbol of some kernel.
-    std::unordered_map<const LibraryExports*, bool> proven;
+    std::vector<MissingKernel> missing;
     for (const Fact op : manifest[Key::operators].items()) {
       for (const Fact kernel : op[Key::kernels].items()) {
         const Fact symbol = kernel[Key::symbol];
@@ -118,15 +183,15 @@ class ExportCheck {
         if (exports == nullptr) continue;
         sink_.inspected();
         if (exports->has(symbol.text())) {
-          proven[exports] = true;
+          proven_.insert(exports);
         } else {
           missing.push_back({op, kernel, exports});
         }
       }
     }
-    for (const Missing& one : missing) {
+    for (const MissingKernel& one : missing) {
       const Fact symbol = one.kernel[Key::symbol];
-      const bool exact = proven.contains(one.exports);
+      const bool exact = proven_.contains(one.exports);
       // Some write down the name in the source, and some that of a function inside the library.
       if (!exact && one.exports->find_mangled(symbol.text())) continue;
       std::string why = one.exports->explain(symbol.text());
@@ -164,6 +229,8 @@ class ExportCheck {
   ExportTables tables_;
   // Neighbours mostly name the same library.
   Fact last_manifest_;
+  // Libraries that export what some function, target or kernel of the manifest names.
+  std::unordered_set<const LibraryExports*> proven_;
   Name last_path_ = Names::missing;
   LibraryExports* last_ = nullptr;
 };
@@ -185,7 +252,7 @@ extern constinit const Rule export_missing{
     .fix = "export the function under the declared name, or correct the declaration",
     .severity = Severity::error,
     .tier = Tier::bytes,
-    .inspects = "declared function or symbol of a library whose exports were read",
+    .inspects = "declared function or symbol that can be held against the exports of its library",
     .needs = {Key::libraries},
     .check = check,
 };

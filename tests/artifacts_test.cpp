@@ -158,6 +158,33 @@ TEST_CASE("a digest is taken where one is recorded that can be held against it")
   }
 }
 
+TEST_CASE("a named file that is no library is a problem") {
+  const Folder folder;
+  const auto put = [&folder](const std::string& name, const std::string& text) {
+    std::ofstream(folder.path() / name) << text;
+  };
+  put("empty.so", "");
+  put("text.so.1", "hello\n");
+  put("script.so", "/* GNU ld script */\nINPUT(libx.so.1)\n");
+  put("kernels.metallib", "MTLB");
+  put("man.json",
+      R"({"opseal_manifest": 1, "libraries": [{"path": "empty.so"},)"
+      R"( {"path": "text.so.1"}, {"path": "script.so"}, {"path": "kernels.metallib"}]})");
+  InputFile file;
+  file.path = "man.json";
+  file.open_path = (folder.path() / "man.json").string();
+  std::string problem;
+  const Analyzer* analyzer = find_analyzer(file, problem);
+  REQUIRE((analyzer != nullptr));
+  Facts facts = load_file(*analyzer, std::move(file));
+  state_artifacts([](const std::string&) { return Facts(); }, facts);
+  std::string told;
+  for (const Problem& one : facts.problems) told += one.message + "\n";
+  CHECK(told ==
+        "`empty.so` is empty, expected a library\n"
+        "`text.so.1` is no library: neither ELF nor a container of device code\n");
+}
+
 TEST_CASE("what a manifest says about its files is not asked again") {
   const Folder folder;
   folder.put("lib/b.so");
