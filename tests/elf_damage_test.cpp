@@ -8,6 +8,7 @@
 #include "analyzers/native/archive_members.h"
 #include "analyzers/native/elf.h"
 #include "analyzers/native/registrars.h"
+#include "tests/device_image_builder.h"
 #include "tests/elf_libraries.h"
 
 namespace opseal::test {
@@ -70,6 +71,25 @@ TEST_CASE("elf damage: without section headers") {
 }
 
 TEST_CASE("elf damage: marks of registries") { damage(read_file(elf_library("registrars.so"))); }
+
+TEST_CASE("elf damage: symbols whose names are ends of one long text") {
+  constexpr std::uint32_t count = 4000;
+  std::string texts = std::string(1, '\0') + std::string(1 << 16, 'a') + std::string(1, '\0');
+  std::string symbols(24, '\0');
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::string symbol;
+    put<std::uint32_t>(symbol, 1 + i);
+    put<std::uint32_t>(symbol, 0x10012);
+    symbol.resize(24, '\0');
+    symbols += symbol;
+  }
+  const std::string file = build_elf(62, 3,
+                                     {{.name = ".dynsym", .type = 11, .bytes = symbols, .link = 2},
+                                      {.name = ".dynstr", .type = 3, .bytes = texts}});
+  const Elf elf{Bytes(file)};
+  CHECK_THROWS_WITH_AS(elf.dynamic_symbols(), doctest::Contains("names of symbols of more than"),
+                       InputError);
+}
 
 TEST_CASE("archive damage") {
   const std::string whole =

@@ -144,7 +144,7 @@ bool is_cubin(std::string_view head) {
          Bytes(head).u16(18) == cuda_machine;
 }
 
-void CubinReader::read(const Bytes& file, DeviceImage& image) {
+void CubinReader::read(const Bytes& file, DeviceImage& image, std::uint64_t most) {
   check_header(file);
   image.relocatable = is_relocatable(file);
   read_sections(file);
@@ -164,12 +164,14 @@ void CubinReader::read(const Bytes& file, DeviceImage& image) {
     read_registers(bytes_of(file, sections_[file_properties_], "the file's properties"));
   }
   const std::uint32_t architecture = architecture_number(file);
+  Budget budget(file, "names, properties and code of kernels");
   for (std::uint64_t number = 0; number < count; ++number) {
     const std::uint64_t at = number * symbol_size;
     const unsigned info = symbols.u8(at + 4);
     if ((info & 0xf) != function_type || (symbols.u8(at + 5) & kernel_bit) == 0) continue;
+    if (image.kernels.size() >= most) refuse_kernels(symbols.offset() + at, most);
     DeviceKernel kernel;
-    kernel.name = names.text(symbols.u32(at));
+    kernel.name = budget.take(names.text(symbols.u32(at)), symbols.offset() + at);
     kernel.local = info >> 4 == local_binding;
     kernel.registers = registers_[number];
     std::uint32_t section = symbols.u16(at + 6);
@@ -179,14 +181,15 @@ void CubinReader::read(const Bytes& file, DeviceImage& image) {
       section = 0;
     }
     if (section != 0) {
-      read_function(file, section, symbols.u64(at + 8), symbols.u64(at + 16), architecture, kernel);
+      read_function(file, section, symbols.u64(at + 8), symbols.u64(at + 16), architecture, budget,
+                    kernel);
     }
     image.kernels.push_back(std::move(kernel));
   }
 }
 
 void CubinReader::read_function(const Bytes& file, std::uint32_t number, std::uint64_t start,
-                                std::uint64_t size, std::uint32_t architecture,
+                                std::uint64_t size, std::uint32_t architecture, Budget& budget,
                                 DeviceKernel& kernel) const {
   if (number >= sections_.size()) {
     throw InputError(file.offset(), 0,
@@ -206,10 +209,13 @@ void CubinReader::read_function(const Bytes& file, std::uint32_t number, std::ui
   }
   kernel.shared_memory = as_count(shared_memory);
   if (code.properties != 0) {
-    read_properties(bytes_of(file, sections_[code.properties], "a kernel's properties"), kernel);
+    const Bytes properties = bytes_of(file, sections_[code.properties], "a kernel's properties");
+    budget.take(properties.size(), properties.offset());
+    read_properties(properties, kernel);
   }
   if (architecture < first_readable_architecture || code.type == type_no_bits) return;
   const Bytes body = bytes_of(file, code, "a kernel's code").part(start, size, "a kernel's code");
+  budget.take(body.size(), body.offset());
   const BodyFacts facts = look_at_body(body.view());
   kernel.body_read = true;
   kernel.instructions = facts.instructions;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzers/native/budget.h"
 #include "analyzers/native/device_images.h"
 
 namespace opseal {
@@ -11,8 +12,9 @@ namespace opseal {
 // Reads one linked or relocatable CUDA ELF image after the other, keeping its tables' memory.
 class CubinReader {
  public:
-  // Fills in `relocatable` and `kernels`, whose names are views into `file`. Throws InputError.
-  void read(const Bytes& file, DeviceImage& image);
+  // Fills in `relocatable` and `kernels`, whose names are views into `file`. Throws InputError,
+  // also where there are more than `most` kernels.
+  void read(const Bytes& file, DeviceImage& image, std::uint64_t most = most_kernels);
   // The bytes of the note sections. Throws InputError.
   std::vector<std::string_view> notes(const Bytes& file);
 
@@ -34,7 +36,8 @@ class CubinReader {
   void read_sections(const Bytes& file);
   void read_registers(const Bytes& properties);
   void read_function(const Bytes& file, std::uint32_t number, std::uint64_t start,
-                     std::uint64_t size, std::uint32_t architecture, DeviceKernel& kernel) const;
+                     std::uint64_t size, std::uint32_t architecture, Budget& budget,
+                     DeviceKernel& kernel) const;
 
   std::vector<Section> sections_;
   // By number of the symbol; -1: not said.

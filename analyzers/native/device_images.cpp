@@ -23,6 +23,11 @@ namespace {
 constexpr std::uint64_t most_plain_bytes = std::uint64_t{512} << 20;
 // Of all images of a file together; a damaged file shall not keep a machine busy for hours.
 constexpr std::uint64_t most_plain_bytes_of_all = std::uint64_t{64} << 30;
+// Beyond this a few stored bytes may not become any number of plain ones.
+constexpr std::uint64_t freely_plain_bytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t most_plain_per_stored = 1024;
+// No kernel takes fewer stored bytes.
+constexpr std::uint64_t bytes_of_kernel = 16;
 
 Problem problem_of(const FatEntry& entry, std::uint32_t file, const std::string& message) {
   Problem problem;
@@ -45,7 +50,7 @@ struct LargeImages {
 // Reads images one after the other. Each thread has its own.
 class ImageReader {
  public:
-  explicit ImageReader(LargeImages& large) : large_(large) {}
+  ImageReader(LargeImages& large, std::uint64_t most) : large_(large), most_(most) {}
 
   // Needs: `entry.plain_size` is bounded.
   void read(const FatEntry& entry, DeviceImage& image) {
@@ -66,9 +71,9 @@ class ImageReader {
       // Ends with a zero, and maybe with padding. From the end: a search from the start would read
       // it all once more.
       text = text.substr(0, text.find_last_not_of('\0') + 1);
-      image.kernels = read_ptx_entries(text);
+      image.kernels = read_ptx_entries(text, most_);
     } else {
-      cubins_.read(plain, image);
+      cubins_.read(plain, image, most_);
     }
     if (entry.compression == Compression::none) return;
     for (DeviceKernel& kernel : image.kernels) kernel.name = names_.keep(kernel.name);
@@ -87,6 +92,7 @@ class ImageReader {
   }
 
   LargeImages& large_;
+  std::uint64_t most_;
   Decompressor decompressor_;
   CubinReader cubins_;
   NamePool names_;
@@ -110,6 +116,13 @@ class KernelPool {
       work();
     }
     if (defect_ != nullptr) std::rethrow_exception(defect_);
+    if (kernels_ > most_) {
+      // The same whichever image was read last.
+      for (DeviceImage& image : images_.images) image.kernels = {};
+      failures_.assign(entries_.size(), {});
+      failures_.front() = "the file's images have more than " + std::to_string(most_) +
+                          " kernels, which is more than fit into their bytes";
+    }
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       if (failures_[i].empty()) continue;
       images_.problems.push_back(problem_of(entries_[i], options_.file, failures_[i]));
@@ -120,13 +133,20 @@ class KernelPool {
   // What an entry states is believed up to a point.
   void bound_sizes() {
     std::uint64_t all = 0;
+    std::uint64_t stored = 0;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       const FatEntry& entry = entries_[i];
       // An LTO image is scrambled, and shows no kernels before it is linked.
       if (entry.kind != ImageKind::ptx && entry.kind != ImageKind::sass) continue;
+      stored += entry.stored.size();
       if (entry.plain_size > most_plain_bytes) {
         failures_[i] = std::to_string(entry.plain_size) + " bytes after decompression, at most " +
                        std::to_string(most_plain_bytes) + " are read";
+      } else if (entry.plain_size > freely_plain_bytes &&
+                 entry.plain_size / most_plain_per_stored > entry.stored.size()) {
+        failures_[i] = std::to_string(entry.plain_size) + " bytes after decompression of " +
+                       std::to_string(entry.stored.size()) + ", at most " +
+                       std::to_string(most_plain_per_stored) + " times as many are read";
       } else if (all + entry.plain_size > most_plain_bytes_of_all) {
         failures_[i] = "the images up to here have more than " +
                        std::to_string(most_plain_bytes_of_all) + " bytes after decompression";
@@ -135,19 +155,21 @@ class KernelPool {
         todo_.push_back(i);
       }
     }
+    most_ = most_kernels + stored / bytes_of_kernel;
   }
 
   void work() {
     try {
-      ImageReader reader(large_);
-      while (true) {
+      ImageReader reader(large_, most_);
+      while (kernels_ <= most_) {
         const std::size_t turn = next_.fetch_add(1);
         if (turn >= todo_.size()) break;
         const std::size_t i = todo_[turn];
         try {
           reader.read(entries_[i], images_.images[i]);
+          kernels_ += images_.images[i].kernels.size();
         } catch (const InputError& error) {
-          images_.images[i].kernels.clear();
+          images_.images[i].kernels = {};
           failures_[i] = error.what();
         }
       }
@@ -169,6 +191,9 @@ class KernelPool {
   std::vector<std::string> failures_;
   std::vector<std::size_t> todo_;
   std::atomic<std::size_t> next_ = 0;
+  // Of all images, and how many they may be.
+  std::atomic<std::uint64_t> kernels_ = 0;
+  std::uint64_t most_ = 0;
   LargeImages large_;
   std::mutex mutex_;
   std::exception_ptr defect_;
@@ -213,6 +238,21 @@ void read_kernels(const std::vector<FatEntry>& entries, const ImageOptions& opti
   if (options.kernels) KernelPool(entries, options, images).run();
 }
 
+// What was built to be linked says so in its machine code alone; the PTX beside it, which is the
+// same part for other architectures, doesn't.
+void mark_relocatable_ptx(DeviceImages& images) {
+  std::vector<bool> parts;
+  for (const DeviceContainer& container : images.containers) {
+    parts.push_back(container.section == "__nv_relfatbin");
+  }
+  for (const DeviceImage& image : images.images) {
+    if (image.relocatable) parts[image.container] = true;
+  }
+  for (DeviceImage& image : images.images) {
+    if (image.kind == ImageKind::ptx && parts[image.container]) image.relocatable = true;
+  }
+}
+
 // Around a cubin or a PTX text that no container holds.
 void add_bare(const Bytes& file, FatEntry entry, const ImageOptions& options,
               DeviceImages& images) {
@@ -251,6 +291,7 @@ DeviceImages read_device_images(const Elf& elf, const ImageOptions& options) {
     list_containers({elf.file(), {}, false, elf.file().offset()}, options.file, images, entries);
   }
   read_kernels(entries, options, images);
+  mark_relocatable_ptx(images);
   return images;
 }
 
@@ -261,6 +302,7 @@ DeviceImages read_bare_image(const Bytes& file, const ImageOptions& options) {
     std::vector<FatEntry> entries;
     list_containers({file, {}, true, file.offset()}, options.file, images, entries);
     read_kernels(entries, options, images);
+    mark_relocatable_ptx(images);
   } else if (is_cubin(view)) {
     FatEntry entry;
     entry.kind = ImageKind::sass;
@@ -277,6 +319,10 @@ DeviceImages read_bare_image(const Bytes& file, const ImageOptions& options) {
     add_bare(file, bare_ptx(view), options, images);
   }
   return images;
+}
+
+void refuse_kernels(std::uint64_t offset, std::uint64_t most) {
+  throw InputError(offset, 0, "more than " + std::to_string(most) + " kernels");
 }
 
 bool is_fat_binary(std::string_view head) { return head.starts_with("\x50\xED\x55\xBA"); }

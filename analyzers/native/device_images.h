@@ -57,7 +57,7 @@ struct DeviceImage {
   std::string architecture;
   // PTX ISA, cubin code or NVVM IR version: `9.0`.
   std::string version;
-  // ET_REL: a part that was not linked yet.
+  // A part that was not linked yet: ET_REL, or PTX beside such or in a section for such.
   bool relocatable = false;
   // Of `DeviceImages::containers`.
   std::uint32_t container = 0;
@@ -93,6 +93,11 @@ struct DeviceImages {
   std::vector<std::unique_ptr<char[]>> names;
 };
 
+// Of one file, whatever its size; larger files may have more, see `read_device_images`.
+constexpr std::uint64_t most_kernels = std::uint64_t{1} << 16;
+// Throws InputError at `offset`.
+[[noreturn]] void refuse_kernels(std::uint64_t offset, std::uint64_t most);
+
 struct ImageOptions {
   unsigned threads = 1;
   // Only containers and architectures: nothing is decompressed.
@@ -102,7 +107,8 @@ struct ImageOptions {
 };
 
 // Every fat binary in the non-executable sections of a host file, or, where it has no section
-// headers, in all of it. Damage becomes problems; never throws InputError.
+// headers, in all of it. Damage becomes problems; never throws InputError. More kernels than 65,536
+// and one for each 16 bytes of images are a problem, too.
 DeviceImages read_device_images(const Elf& elf, const ImageOptions& options);
 
 // A bare `.cubin`, `.fatbin` or `.ptx`, or a HIP bundle; nothing recognised gives no image.

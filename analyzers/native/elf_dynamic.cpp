@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "analyzers/native/budget.h"
 #include "analyzers/native/elf_versions.h"
 
 namespace opseal {
@@ -17,6 +18,7 @@ constexpr std::uint32_t dynamic_segment = 2;
 constexpr std::uint64_t symbol_size = 24;
 constexpr std::uint16_t extended_section_index = 0xffff;
 constexpr std::uint32_t absolute = 0xfff1;
+constexpr const char* names_of_symbols = "names of symbols";
 
 const ElfSection* section_of_type(const Elf& elf, std::uint32_t type) {
   const std::vector<ElfSection>& all = elf.sections();
@@ -200,11 +202,15 @@ ElfSymbol SymbolTable::symbol(std::uint64_t index) const {
 ElfDynamic Elf::dynamic() const {
   ElfDynamic said;
   const DynamicTable table = read_dynamic_table(*this);
+  Budget budget(file_, "texts of the dynamic section");
+  const auto text = [&](std::uint64_t at) {
+    return budget.take(table.texts.text(at), table.texts.offset());
+  };
   for (const auto& [tag, value] : table.entries) {
-    if (tag == dynamic_tag::needed) said.needed.push_back(table.texts.text(value));
-    if (tag == dynamic_tag::soname) said.soname = table.texts.text(value);
-    if (tag == dynamic_tag::rpath) said.rpath = split_paths(table.texts.text(value));
-    if (tag == dynamic_tag::run_path) said.run_path = split_paths(table.texts.text(value));
+    if (tag == dynamic_tag::needed) said.needed.push_back(text(value));
+    if (tag == dynamic_tag::soname) said.soname = text(value);
+    if (tag == dynamic_tag::rpath) said.rpath = split_paths(text(value));
+    if (tag == dynamic_tag::run_path) said.run_path = split_paths(text(value));
   }
   const SymbolVersions versions = read_symbol_versions(*this, table);
   said.version_needs = versions.needs;
@@ -218,13 +224,16 @@ std::vector<ElfSymbol> Elf::dynamic_symbols() const {
   const SymbolVersions versions = read_symbol_versions(*this, dynamic);
   std::vector<ElfSymbol> symbols;
   symbols.reserve(table.count());
+  Budget budget(file_, names_of_symbols);
   for (std::uint64_t i = 1; i < table.count(); ++i) {
     ElfSymbol symbol = table.symbol(i);
+    budget.take(symbol.name, symbol.offset);
     const SymbolVersions::Version& version = versions.of_symbol(i);
     // The symbol that stands for a version has none itself; `readelf` sees it so, too.
     const bool is_version = symbol.section == absolute && symbol.name == version.name;
     if (!is_version) symbol.version = version.name;
     if (!symbol.is_defined()) symbol.version_library = version.library;
+    budget.take(symbol.version.size() + symbol.version_library.size(), symbol.offset);
     symbols.push_back(symbol);
   }
   return symbols;
@@ -234,7 +243,11 @@ std::vector<ElfSymbol> Elf::symbols() const {
   std::vector<ElfSymbol> symbols;
   const SymbolTable table = static_symbol_table(*this);
   symbols.reserve(table.count());
-  for (std::uint64_t i = 1; i < table.count(); ++i) symbols.push_back(table.symbol(i));
+  Budget budget(file_, names_of_symbols);
+  for (std::uint64_t i = 1; i < table.count(); ++i) {
+    symbols.push_back(table.symbol(i));
+    budget.take(symbols.back().name, symbols.back().offset);
+  }
   return symbols;
 }
 
@@ -244,6 +257,7 @@ std::vector<ElfSymbol> Elf::symbols_with(std::string_view part) const {
   const std::vector<std::pair<std::uint64_t, std::uint64_t>> names =
       names_with(table.texts.view(), part);
   if (names.empty()) return symbols;
+  Budget budget(file_, names_of_symbols);
   for (std::uint64_t i = 1; i < table.count(); ++i) {
     const std::uint64_t name = table.entries.u32(i * symbol_size);
     const auto after =
@@ -251,6 +265,7 @@ std::vector<ElfSymbol> Elf::symbols_with(std::string_view part) const {
                          [](std::uint64_t it, const auto& named) { return it < named.first; });
     if (after == names.begin() || name > std::prev(after)->second) continue;
     symbols.push_back(table.symbol(i));
+    budget.take(symbols.back().name, symbols.back().offset);
   }
   return symbols;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyzers/native/budget.h"
 #include "analyzers/native/elf_dynamic.h"
 
 namespace opseal {
@@ -112,6 +113,7 @@ class PointerReader {
         pointer.target = addend;
       } else {
         const ElfSymbol symbol = symbols_.symbol(information >> 32);
+        budget_.take(symbol.name, bytes.offset() + at);
         pointer.symbol = symbol.name;
         if (symbol.is_defined()) {
           pointer.target = symbol.value + (kind == Relocation::symbol ? 0 : addend);
@@ -122,8 +124,16 @@ class PointerReader {
   }
 
   void add_packed(const Bytes& bytes) {
+    // Each stands in eight bytes of the file, while a few bits may claim any number of them.
+    const std::uint64_t most = pointers_.size() + elf_.file().size() / 8;
     std::uint64_t next = 0;
     for (std::uint64_t at = 0; bytes.holds(at, 8); at += 8) {
+      if (pointers_.size() > most) {
+        throw InputError(bytes.offset() + at, 8,
+                         "packed relocations of more than " + std::to_string(most) +
+                             " pointers in a file of " + std::to_string(elf_.file().size()) +
+                             " bytes");
+      }
       const std::uint64_t word = bytes.u64(at);
       if ((word & 1) == 0) {
         pointers_.push_back({word, value_at(word), {}});
@@ -141,6 +151,8 @@ class PointerReader {
   const Elf& elf_;
   DynamicTable dynamic_;
   SymbolTable symbols_;
+  // Many relocations may name one symbol.
+  Budget budget_{elf_.file(), "names of relocations", 64};
   std::vector<ElfPointer> pointers_;
 };
 

@@ -8,6 +8,8 @@
 
 #include "analyzers/native/elf_versions.h"
 
+#include "analyzers/native/budget.h"
+
 namespace opseal {
 namespace {
 
@@ -44,13 +46,13 @@ void number(SymbolVersions& versions, std::uint16_t number, SymbolVersions::Vers
 }
 
 // Entries form a chain by distances that only go forward, so that no damage can make it endless.
-void read_definitions(const VersionTable& table, SymbolVersions& versions) {
+void read_definitions(const VersionTable& table, Budget& budget, SymbolVersions& versions) {
   std::uint64_t at = 0;
   for (std::uint64_t i = 0; i < table.count; ++i) {
     const Bytes entry = table.bytes.part(at, 20, "a version definition");
     const Bytes name = table.bytes.part(at + entry.u32(12), 8, "the name of a version");
     if ((entry.u16(2) & is_file_name) == 0) {
-      versions.definitions.push_back(table.texts.text(name.u32(0)));
+      versions.definitions.push_back(budget.take(table.texts.text(name.u32(0)), entry.offset()));
       number(versions, entry.u16(4), {versions.definitions.back(), {}});
     }
     if (entry.u32(16) == 0) break;
@@ -58,18 +60,18 @@ void read_definitions(const VersionTable& table, SymbolVersions& versions) {
   }
 }
 
-void read_needs(const VersionTable& table, SymbolVersions& versions) {
+void read_needs(const VersionTable& table, Budget& budget, SymbolVersions& versions) {
   // A damaged count of one library's versions can't be larger than what there is room for.
   std::uint64_t room = table.bytes.size() / 16;
   std::uint64_t at = 0;
   for (std::uint64_t i = 0; i < table.count; ++i) {
     const Bytes entry = table.bytes.part(at, 16, "a version need");
-    const std::string_view library = table.texts.text(entry.u32(4));
+    const std::string_view library = budget.take(table.texts.text(entry.u32(4)), entry.offset());
     auto& [soname, names] = versions.needs.emplace_back(library, std::vector<std::string_view>());
     std::uint64_t version_at = at + entry.u32(8);
     for (std::uint64_t j = 0; j < entry.u16(2) && room > 0; ++j, --room) {
       const Bytes version = table.bytes.part(version_at, 16, "a needed version");
-      names.push_back(table.texts.text(version.u32(8)));
+      names.push_back(budget.take(table.texts.text(version.u32(8)), version.offset()));
       number(versions, version.u16(6), {names.back(), library});
       if (version.u32(12) == 0) break;
       version_at += version.u32(12);
@@ -91,11 +93,12 @@ const SymbolVersions::Version& SymbolVersions::of_symbol(std::uint64_t symbol) c
 SymbolVersions read_symbol_versions(const Elf& elf, const DynamicTable& dynamic) {
   SymbolVersions versions;
   namespace tag = dynamic_tag;
+  Budget budget(elf.file(), "names of versions");
   read_definitions(version_table(elf, dynamic, definition_section, tag::version_definitions,
                                  tag::version_definition_count),
-                   versions);
+                   budget, versions);
   read_needs(version_table(elf, dynamic, need_section, tag::version_needs, tag::version_need_count),
-             versions);
+             budget, versions);
   for (const ElfSection& section : elf.sections()) {
     if (section.type == number_section) versions.numbers = elf.data(section);
   }

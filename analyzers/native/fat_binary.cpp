@@ -104,10 +104,12 @@ struct Reading {
   std::optional<InputError> error;
 };
 
-Reading read_entries(const Bytes& container) {
+Reading read_entries(const Bytes& container, std::uint64_t& left) {
   Reading reading;
   try {
     for (std::uint64_t at = container_header; at < container.size();) {
+      if (left == 0) break;
+      --left;
       const Bytes rest = container.from(at, "an entry");
       reading.entries.push_back(read_entry(rest));
       at += reading.entries.back().length;
@@ -132,6 +134,10 @@ class Lister {
       if (region_.dedicated) look_at_gap(at, found);
       if (found >= bytes.size()) return;
       at = found + read_container(bytes.from(found, "a container"));
+      if (left_ > 0 && told_ < most_told) continue;
+      add_problem(bytes.offset() + at, bytes.size() - at,
+                  "too many damaged containers, the rest is not read");
+      return;
     }
   }
 
@@ -157,7 +163,8 @@ class Lister {
     if (!whole && !region_.dedicated) return 8;
     const Bytes container =
         whole ? rest.part(0, container_header + size, "") : rest.from(0, "a container");
-    Reading reading = read_entries(container);
+    Reading reading = read_entries(container, left_);
+    if (left_ == 0) return 8;
     if (reading.error && !region_.dedicated) return 8;
     if (!whole) {
       add_problem(rest.offset(), rest.size(),
@@ -211,6 +218,7 @@ class Lister {
     if (!region_.section.empty()) problem.message += " in `" + std::string(region_.section) + '`';
     images_.problems.push_back(std::move(problem));
     lost_ = true;
+    ++told_;
   }
 
   const FatRegion& region_;
@@ -218,6 +226,11 @@ class Lister {
   DeviceImages& images_;
   std::vector<FatEntry>& entries_;
   std::uint64_t read_up_to_ = 0;
+  // Entries that may still be looked at: containers that share a damaged end would read it again
+  // each.
+  std::uint64_t left_ = 1024 + region_.bytes.size() / entry_header * 4;
+  static constexpr std::size_t most_told = 20;
+  std::size_t told_ = 0;
   // A problem was told, which explains that the next container isn't where it should be.
   bool lost_ = false;
 };

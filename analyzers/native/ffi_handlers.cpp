@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analyzers/native/budget.h"
 #include "analyzers/native/read_only_data.h"
 
 namespace opseal {
@@ -49,13 +50,17 @@ struct HandlerTypes {
 HandlerTypes read_types(const Elf& elf) {
   HandlerTypes found;
   std::map<std::string_view, std::size_t> by_name;
+  Budget budget(elf.file(), "names of handlers");
   for (const ReadOnlyData& data : read_only_data(elf)) {
+    // One text may hold many starts.
+    std::size_t end = 0;
     std::size_t start = data.bytes.find(name_start);
     for (; start != std::string_view::npos; start = data.bytes.find(name_start, start + 1)) {
-      const std::size_t end = data.bytes.find('\0', start);
+      if (end <= start) end = data.bytes.find('\0', start);
       if (end == std::string_view::npos) break;
       if (end - start > longest_name) continue;
-      const std::string_view name = data.bytes.substr(start, end - start);
+      const std::string_view name =
+          budget.take(data.bytes.substr(start, end - start), data.offset + start);
       const auto [row, is_new] = by_name.try_emplace(name, found.types.size());
       if (is_new) {
         HandlerType type{name, data.offset + start, {}, false};

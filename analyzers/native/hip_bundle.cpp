@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <string>
 
+#include "analyzers/native/budget.h"
 #include "analyzers/native/decompress.h"
 
 namespace opseal {
@@ -20,7 +21,7 @@ constexpr std::uint16_t zstd_method = 1;
 // More than any list of targets takes; the code objects behind it aren't wanted.
 constexpr std::uint64_t head_size = std::uint64_t{1} << 16;
 
-std::vector<BundleEntry> read_plain(const Bytes& bundle) {
+std::vector<BundleEntry> read_plain(const Bytes& bundle, Budget& budget) {
   std::vector<BundleEntry> entries;
   std::uint64_t at = plain_magic.size();
   const std::uint64_t count = bundle.u64(at);
@@ -30,6 +31,8 @@ std::vector<BundleEntry> read_plain(const Bytes& bundle) {
     entry.offset = bundle.u64(at);
     entry.length = bundle.u64(at + 8);
     const std::uint64_t length = bundle.u64(at + 16);
+    budget.take(24, bundle.offset());
+    budget.take(length, bundle.offset());
     entry.target = bundle.part(at + 24, length, "the target of a code object").view();
     entries.push_back(std::move(entry));
     at += 24 + length;
@@ -38,9 +41,9 @@ std::vector<BundleEntry> read_plain(const Bytes& bundle) {
 }
 
 // Adds the entries; returns how many bytes the bundle takes at least.
-std::uint64_t add_plain(const Bytes& bundle, DeviceImages& images) {
+std::uint64_t add_plain(const Bytes& bundle, Budget& budget, DeviceImages& images) {
   std::uint64_t end = plain_magic.size();
-  for (BundleEntry& entry : read_plain(bundle)) {
+  for (BundleEntry& entry : read_plain(bundle, budget)) {
     end = std::max(end,
                    entry.offset + bundle.part(entry.offset, entry.length, "a code object").size());
     entry.offset += bundle.offset();
@@ -76,7 +79,7 @@ CompressedBundle read_compressed_header(const Bytes& rest) {
   return bundle;
 }
 
-void add_compressed(const CompressedBundle& bundle, DeviceImages& images) {
+void add_compressed(const CompressedBundle& bundle, Budget& budget, DeviceImages& images) {
   if (bundle.method != zstd_method) {
     throw InputError(bundle.whole.offset(), bundle.whole.size(),
                      "a HIP bundle compressed by method " + std::to_string(bundle.method) +
@@ -88,7 +91,7 @@ void add_compressed(const CompressedBundle& bundle, DeviceImages& images) {
     throw InputError(bundle.whole.offset(), bundle.whole.size(),
                      "a compressed HIP bundle holds something else");
   }
-  for (BundleEntry& entry : read_plain(head)) {
+  for (BundleEntry& entry : read_plain(head, budget)) {
     entry.offset = bundle.whole.offset();
     entry.length = bundle.whole.size();
     images.bundles.push_back(std::move(entry));
@@ -102,25 +105,36 @@ bool is_bundle(std::string_view head) {
 }
 
 void list_bundles(const Bytes& bytes, std::uint32_t file, DeviceImages& images) {
+  constexpr std::size_t most_told = 20;
+  const std::string_view view = bytes.view();
+  Budget budget(bytes, "HIP bundles", 4);
+  std::size_t told = 0;
+  // Where each was found last: a search that met the end is not done again.
+  std::size_t next_plain = 0;
+  std::size_t next_compressed = 0;
+  const auto find = [view](std::string_view magic, std::uint64_t from, std::size_t& next) {
+    if (next < from || from == 0) next = view.find(magic, from);
+  };
   std::uint64_t at = 0;
   while (at < bytes.size()) {
-    const std::string_view view = bytes.view();
     // Bundles follow each other with zeros between them; only what is lost has to be searched for.
     at = std::min(view.find_first_not_of('\0', at), view.size());
     if (!is_bundle(view.substr(at))) {
-      at = std::min(view.find(plain_magic, at), view.find(compressed_magic, at));
+      find(plain_magic, at, next_plain);
+      find(compressed_magic, at, next_compressed);
+      at = std::min(next_plain, next_compressed);
     }
     if (at >= view.size()) return;
     const Bytes rest = bytes.from(at, "a bundle");
     std::uint64_t length = compressed_magic.size();
     try {
       if (rest.view().starts_with(plain_magic)) {
-        length = add_plain(rest, images);
+        length = add_plain(rest, budget, images);
       } else {
         const CompressedBundle bundle = read_compressed_header(rest);
         // Also where it can't be read: the beginning of the plain form often stands within it.
         length = bundle.whole.size();
-        add_compressed(bundle, images);
+        add_compressed(bundle, budget, images);
       }
     } catch (const InputError& error) {
       Problem problem;
@@ -129,7 +143,10 @@ void list_bundles(const Bytes& bytes, std::uint32_t file, DeviceImages& images) 
           static_cast<std::uint32_t>(std::min<std::uint64_t>(error.length, Location::max_length)),
           error.offset};
       problem.message = error.what();
+      const bool enough = ++told >= most_told;
+      if (enough) problem.message += "; too much is damaged here, the rest is not read";
       images.problems.push_back(std::move(problem));
+      if (enough) return;
     }
     at += length;
   }

@@ -62,9 +62,8 @@ class Comments {
       }
       const std::size_t end = kind == '/' ? text_.find('\n', slash) : text_.find("*/", slash + 2);
       end_ = end == std::string_view::npos ? text_.size() : end + (kind == '/' ? 1 : 2);
-      if (end_ > place) return true;
     }
-    return false;
+    return end_ > place;
   }
 
  private:
@@ -186,8 +185,11 @@ bool has_linkage(std::string_view text, std::size_t entry) {
 
 }  // namespace
 
-std::vector<DeviceKernel> read_ptx_entries(std::string_view text) {
+std::vector<DeviceKernel> read_ptx_entries(std::string_view text, std::uint64_t most) {
+  // Those that few kernels have more of.
+  constexpr std::uint64_t parameters_of_kernel = 64;
   std::vector<DeviceKernel> kernels;
+  std::uint64_t parameters = 0;
   Comments comments(text);
   for (std::size_t at = find_entry(text, 0); at < text.size();) {
     const std::size_t entry = at;
@@ -210,7 +212,11 @@ std::vector<DeviceKernel> read_ptx_entries(std::string_view text) {
         if (token == ".reqntid") kernel.required_threads = read_dimensions(tokens);
         if (token == ".reqnctapercluster") kernel.cluster = read_dimensions(tokens);
       }
-      if (token == "{") kernels.push_back(std::move(kernel));
+      if (token == "{") {
+        parameters += kernel.parameters.size();
+        if (kernels.size() + parameters / parameters_of_kernel >= most) refuse_kernels(entry, most);
+        kernels.push_back(std::move(kernel));
+      }
       at = tokens.at();
     }
     at = find_entry(text, at);
