@@ -47,6 +47,31 @@ bool names_its_runtime(const PlacedLibrary& one) {
   return false;
 }
 
+// Where below a directory that belongs to no package the library lies: what was installed into one
+// place belongs to many packages, each with a folder of its own. `x` and `x.libs` are one.
+std::string_view part_of(std::string_view path, std::size_t common) {
+  for (const std::string_view folder : {"site-packages/", "dist-packages/"}) {
+    const std::size_t at = path.rfind(folder);
+    if (at != path.npos) common = std::max(common, at + folder.size());
+  }
+  const std::size_t slash = path.find('/', common);
+  const std::string_view part = path.substr(0, slash);
+  return slash != path.npos && part.ends_with(".libs") ? part.substr(0, part.size() - 5) : part;
+}
+
+// Bytes of the folder that holds all libraries of the group.
+std::size_t common_folder(const LibraryGroup& group) {
+  std::string_view folder = group.front().path();
+  folder = folder.substr(0, folder.rfind('/') + 1);
+  for (const PlacedLibrary& one : group) {
+    while (!one.path().starts_with(folder)) {
+      folder.remove_suffix(1);
+      folder = folder.substr(0, folder.rfind('/') + 1);
+    }
+  }
+  return folder.size();
+}
+
 struct User {
   const PlacedLibrary* library = nullptr;
   Fact fact;
@@ -62,6 +87,11 @@ class SkewCheck {
     std::map<std::string_view, Versions> families;
     Versions forms;
     stems_.clear();
+    // Of a manifest that names them itself they are one piece of software.
+    loose_ = !group.front().manifest[Key::distribution].is_object() &&
+             (group.front().manifest != group.back().manifest ||
+              group.front().path().find("-packages/") != std::string_view::npos);
+    common_ = common_folder(group);
     for (const PlacedLibrary& one : group) ++stems_[variant_stem(one.path())];
     for (const PlacedLibrary& one : group) {
       for (const Fact need : one.content[Key::needed].items()) {
@@ -125,8 +155,18 @@ class SkewCheck {
 
   bool loaded_together(const PlacedLibrary& a, const PlacedLibrary& b) {
     // Of several builds the one that fits is chosen.
+    if (loose_ && !lie_together(a, b)) return false;
     if (is_one_of_several(a) || is_one_of_several(b)) return false;
     return !variants_.alternatives(a.content, a.path(), b.content, b.path());
+  }
+
+  bool lie_together(const PlacedLibrary& a, const PlacedLibrary& b) const {
+    const auto folder = [](const PlacedLibrary& one) {
+      return one.path().substr(0, one.path().rfind('/') + 1);
+    };
+    // Files beside each other in such a place are modules of one file each.
+    if (folder(a) == folder(b) && !folder(a).ends_with("-packages/")) return true;
+    return part_of(a.path(), common_) == part_of(b.path(), common_);
   }
 
   bool is_one_of_several(const PlacedLibrary& one) const {
@@ -141,6 +181,9 @@ class SkewCheck {
 
   Sink& sink_;
   LibraryVariants variants_;
+  // The group at hand belongs to no package; the folder of all of it.
+  bool loose_ = false;
+  std::size_t common_ = 0;
   // Libraries of the group at hand.
   std::map<std::string, std::size_t> stems_;
 };
