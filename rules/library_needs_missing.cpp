@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -80,6 +81,7 @@ class NeedsCheck {
       judge_versions(one);
     }
     for (const auto& [soname, needers] : missing) report(soname, needers);
+    judge_reach();
   }
 
  private:
@@ -194,6 +196,83 @@ class NeedsCheck {
     }
   }
 
+  // A library of the package is found only where a run path leads to it, or where it was loaded
+  // before. The run path of a library doesn't hold for those that load it or that it loads, but
+  // `DT_RPATH` does.
+  void judge_reach() {
+    if (!distribution_[Key::kind].is("wheel")) return;
+    // Folders that `DT_RPATH` of any library leads to, and needs that some library's paths meet.
+    std::set<std::string> inherited;
+    std::set<std::string_view> reached;
+    std::size_t loads = 0;
+    for (const PlacedLibrary& one : group_) {
+      if (one.content[Key::loaded_by].size() > 0) ++loads;
+      for (const Fact entry : one.content[Key::rpath].items()) {
+        inherited.insert(search_folder(one.path(), entry.text()));
+      }
+      for (const Fact need : one.content[Key::needed].items()) {
+        if (reaches(one, need.text())) reached.insert(need.text());
+      }
+    }
+    std::map<std::string_view, std::vector<Needer>> unreachable;
+    for (const PlacedLibrary& one : group_) {
+      if (!is_imported(one)) continue;
+      for (const Fact need : one.content[Key::needed].items()) {
+        const std::vector<const PlacedLibrary*>& providers = together_.named(need.text());
+        if (providers.empty() || reached.contains(need.text())) continue;
+        if (is_base_library(base_, need.text()) || is_elsewhere(one, need.text())) continue;
+        const bool found = std::any_of(
+            providers.begin(), providers.end(), [&inherited](const PlacedLibrary* provider) {
+              return is_imported(*provider) || inherited.contains(folder_of(provider->path()));
+            });
+        if (!found) unreachable[need.text()].push_back({&one, need});
+      }
+    }
+    for (const auto& [soname, needers] : unreachable) {
+      const Needer& first = needers.front();
+      const PlacedLibrary& provider = *together_.named(soname).front();
+      std::string message = "needs " + quote(soname) + ", which is packed as " +
+                            quote(provider.path()) + ", and no run path leads there";
+      if (needers.size() == 2) message += "; so does another library";
+      if (needers.size() > 2) {
+        message += "; so do " + std::to_string(needers.size() - 1) + " other libraries";
+      }
+      Finding& finding = sink_.add("library " + std::string(first.library->path()),
+                                   std::move(message), evidence(first.need, "needed here"));
+      finding.related.push_back(evidence(provider.library[Key::path], "it lies here"));
+      // Python may put together the name of a file that it loads first.
+      if (loads > needers.size()) finding.severity = Severity::warning;
+      finding.fix = "add its folder to the run path, relative to `$ORIGIN`, or load it first";
+    }
+  }
+
+  static std::string folder_of(std::string_view path) {
+    const std::size_t slash = path.rfind('/');
+    return std::string(path.substr(0, slash == path.npos ? 0 : slash));
+  }
+
+  // Python imports it, or names its file.
+  static bool is_imported(const PlacedLibrary& one) {
+    return (one.content[Key::imported_by].size() > 0 || one.content[Key::loaded_by].size() > 0) &&
+           !one.content[Key::type].is("program");
+  }
+
+  bool reaches(const PlacedLibrary& one, std::string_view soname) const {
+    for (const PlacedLibrary* provider : together_.named(soname)) {
+      for (const Key key : {Key::rpath, Key::run_path}) {
+        for (const Fact entry : one.content[key].items()) {
+          if (!entry.text().starts_with('$')) continue;
+          const std::string folder = search_folder(one.path(), entry.text());
+          if (folder == folder_of(provider->path())) return true;
+          for (const Fact alias : provider->content[Key::aliases].items()) {
+            if (folder == folder_of(alias.text())) return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+
   // Versions asked of a library that is here and says which ones it defines.
   void judge_versions(const PlacedLibrary& one) {
     for (const EntryRange::Entry entry : one.content[Key::version_needs].entries()) {
@@ -254,7 +333,8 @@ extern constinit const Rule library_needs_missing{
         "beside it. One that lay on the build machine and was not packed, that is shipped in "
         "another version, or that was compiled with the other form of strings, is not found on a "
         "machine that is just what the package's tag asks for: the import fails, for those users "
-        "only.",
+        "only. One that is packed is found only where a run path leads to its folder, or where it "
+        "was loaded before.",
     .example = R"({"opseal_manifest": 1, "distribution": {"kind": "wheel", "name": "ops",)"
                R"( "tags": ["cp311-cp311-manylinux2014_x86_64"], "requires": []}, "libraries": [)"
                R"({"path": "ops/_C.so", "needed": ["libnuma.so.1", "libc.so.6"]}]})",

@@ -7,6 +7,7 @@
 
 #include "opseal/rule.h"
 #include "opseal/text.h"
+#include "rules/library_exports.h"
 #include "rules/library_variants.h"
 #include "rules/torch_owners.h"
 
@@ -32,15 +33,42 @@ std::string operator_of(std::string_view space, std::string_view schema) {
   return space.empty() ? std::string() : std::string(space) + "::" + std::string(name);
 }
 
+std::string_view parent(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == path.npos ? std::string_view() : path.substr(0, slash);
+}
+
 std::string_view top_folder(std::string_view path) { return path.substr(0, path.find('/')); }
+
+// A program loads what it needs and nothing that a module of Python does.
+bool is_apart(const PlacedLibrary& program, const PlacedLibrary& other) {
+  if (!program.content[Key::type].is("program")) return false;
+  const Fact needed = program.content[Key::needed];
+  if (other.content[Key::type].is("program")) return true;
+  const Fact soname = other.content[Key::soname];
+  return needed.is_list() && !list_has(needed, path_name(other.path())) &&
+         (!soname.is_text() || !list_has(needed, soname.text()));
+}
+
+// One module that was built, or installed, twice: equal to the end but for the folder that holds
+// the package (`build/lib.linux-x86_64/ops/_C.so` and `ops/_C.so`).
+bool are_copies(const PlacedLibrary& a, const PlacedLibrary& b) {
+  const std::string_view shorter = a.path().size() < b.path().size() ? a.path() : b.path();
+  const std::string_view longer = a.path().size() < b.path().size() ? b.path() : a.path();
+  if (shorter.find('/') == shorter.npos) return false;
+  if (longer.ends_with(shorter) && longer != shorter) return true;
+  return path_name(parent(a.path())) == path_name(parent(b.path())) &&
+         path_name(a.path()) == path_name(b.path());
+}
 
 // Two packages of one name are two releases, of which one is installed, and two that fill one
 // folder replace each other.
 bool may_meet(const PlacedLibrary& a, const PlacedLibrary& b) {
+  if (is_apart(a, b) || is_apart(b, a)) return false;
   if (a.manifest == b.manifest) return true;
   const Fact first = a.manifest[Key::distribution];
   const Fact second = b.manifest[Key::distribution];
-  if (!first.is_object() && !second.is_object()) return true;
+  if (!first.is_object() && !second.is_object()) return !are_copies(a, b);
   return first[Key::name].is_text() && second[Key::name].is_text() &&
          first[Key::name].name() != second[Key::name].name() &&
          top_folder(a.path()) != top_folder(b.path());
