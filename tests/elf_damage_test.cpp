@@ -91,6 +91,16 @@ TEST_CASE("elf damage: symbols whose names are ends of one long text") {
                        InputError);
 }
 
+TEST_CASE("elf damage: a cut file says so") {
+  const std::string whole = build_elf(62, 3, {{.name = ".data", .bytes = std::string(1000, 'x')}});
+  const std::string cut = whole.substr(0, 500);
+  CHECK_THROWS_WITH_AS(Elf{Bytes(cut)},
+                       doctest::Contains(("the file is cut off: 500 of at least " +
+                                          std::to_string(whole.size()) + " bytes")
+                                             .c_str()),
+                       InputError);
+}
+
 TEST_CASE("archive damage") {
   const std::string whole =
       "!<arch>\n"

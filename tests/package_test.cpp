@@ -323,6 +323,25 @@ TEST_CASE("what a package holds and opseal leaves out is told") {
   CHECK(libraries_of(facts) == "libx.so\n../../etc/libz.so\n");
 }
 
+TEST_CASE("starters for Windows in a wheel for every system are a note") {
+  std::string starter(0x100, '\0');
+  starter.replace(0, 2, "MZ");
+  starter[0x3c] = '\x80';
+  starter.replace(0x80, 2, "PE");
+  const auto severity = [&](const std::string& name, bool python) {
+    std::vector<Member> members = {
+        {.path = "pip/t32.exe", .bytes = starter},
+        {.path = "pip-1.0.dist-info/WHEEL", .bytes = "Wheel-Version: 1.0\n"}};
+    if (python) members.push_back({.path = "pip/a.py", .bytes = "x = 1\n"});
+    const Facts facts = read_package(make_archive(members, "zip"), name);
+    REQUIRE(facts.problems.size() == 1);
+    return facts.problems[0].severity;
+  };
+  CHECK(severity("pip-1.0-py3-none-any.whl", true) == Severity::note);
+  CHECK(severity("pip-1.0-py3-none-any.whl", false) == Severity::error);
+  CHECK(severity("pip-1.0-cp311-cp311-win_amd64.whl", true) == Severity::error);
+}
+
 TEST_CASE("a name that is not ASCII stays as it is") {
   const Facts facts = read_package(
       make_archive({{.path = "d\u00e9j\u00e0/libx.so", .bytes = ptx_module("x")}}, "tar"), "a.tar");

@@ -96,6 +96,13 @@ void Elf::read_sections() {
   if (at == 0) return;
   std::uint64_t count = file_.u16(60);
   std::uint64_t names = file_.u16(62);
+  // They come last, so that what is missing of a file shows here first.
+  const std::uint64_t size = std::max<std::uint64_t>(count, 1) * section_header_size;
+  if (!file_.holds(at, size) && at <= UINT64_MAX - size) {
+    refuse(file_, file_.size(), 0,
+           "the file is cut off: " + std::to_string(file_.size()) + " of at least " +
+               std::to_string(at + size) + " bytes");
+  }
   const Bytes first = file_.part(at, section_header_size, "section headers");
   if (count == 0) count = first.u64(32);
   if (names == extended_section_index) names = first.u32(40);

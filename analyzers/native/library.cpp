@@ -22,11 +22,12 @@ namespace {
 // ELF's words: e_type, e_machine.
 constexpr std::uint16_t type_relocatable = 1;
 constexpr std::uint16_t type_executable = 2;
+constexpr std::uint16_t machine_x86_64 = 62;
 constexpr std::uint16_t machine_cuda = 190;
 
 std::string machine_word(std::uint16_t machine) {
   switch (machine) {
-    case 62:
+    case machine_x86_64:
       return "x86-64";
     case 183:
       return "aarch64";
@@ -60,6 +61,16 @@ std::vector<std::string_view> registrable_kernels(const DeviceImages& images) {
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
+}
+
+// Separate debug information keeps the headers of the library it was taken from, without bytes: it
+// tells nothing of what the library holds.
+bool is_debug_file(const Elf& elf) {
+  constexpr std::uint32_t no_bits = 8;
+  const auto& sections = elf.sections();
+  return std::any_of(sections.begin(), sections.end(), [](const ElfSection& section) {
+    return section.type == no_bits && (section.name == ".dynsym" || section.name == ".dynamic");
+  });
 }
 
 class LibraryWriter {
@@ -162,6 +173,14 @@ class LibraryWriter {
       return;
     }
     open("elf");
+    if (is_debug_file(elf)) {
+      writer_.add_text(Key::machine, machine_word(elf.machine()), 0, 0);
+      if (const std::string id = elf.build_id(); !id.empty()) {
+        writer_.add_text(Key::build_id, id, 0, 0);
+      }
+      close();
+      return;
+    }
     std::vector<ElfSymbol> symbols;
     read_part("symbols", [&] {
       const ElfDynamic dynamic = elf.dynamic();
@@ -186,15 +205,19 @@ class LibraryWriter {
   // What the host code shows: handlers, the kernels it registers, and which leads to which.
   void write_host(const Elf& elf, const std::vector<ElfSymbol>& symbols, const DeviceImages& images,
                   bool whole) {
+    // Of other machines no code is read: handlers would seem to be not exported.
+    if (elf.machine() != machine_x86_64) return;
     const std::vector<std::string_view> names = registrable_kernels(images);
     const bool handlers_there = mentions_ffi_handlers(elf);
     if (names.empty() && !handlers_there) return;
     HostCode code(elf);
     const std::vector<HostKernel> kernels = find_host_kernels(code, names);
+    const bool stubs_known = std::any_of(kernels.begin(), kernels.end(),
+                                         [](const HostKernel& kernel) { return kernel.stub != 0; });
     if (handlers_there) {
       const std::uint32_t list = writer_.open(Key::handlers, NodeType::list, 0);
       for (const FfiHandler& handler : find_ffi_handlers(code, symbols)) {
-        const bool known = whole && handler.address != 0 && !kernels.empty();
+        const bool known = whole && handler.address != 0 && stubs_known;
         std::vector<std::string_view> reaches;
         if (known) reaches = reachable_kernels(code, kernels, handler.address);
         write_handler(handler, reaches, known, writer_);
@@ -202,9 +225,11 @@ class LibraryWriter {
       writer_.close(list, library_.bytes.size());
     }
     // Without a single one found this is code that registers in another way, or not at all.
-    if (!whole || kernels.empty()) return;
+    if (!whole || !stubs_known) return;
     std::vector<std::string_view> registered;
-    for (const HostKernel& kernel : kernels) registered.push_back(kernel.name);
+    for (const HostKernel& kernel : kernels) {
+      if (kernel.stub != 0) registered.push_back(kernel.name);
+    }
     write_texts(Key::host_kernels, registered, writer_);
     const std::vector<std::string_view> there = names_in_data(elf, names);
     const std::set<std::string_view> known(there.begin(), there.end());
@@ -217,20 +242,22 @@ class LibraryWriter {
   void write_archive(const Bytes& bytes) {
     const ArchiveListing listing = list_archive(bytes);
     open("archive");
-    std::vector<std::unique_ptr<MappedFile>> files;
+    std::vector<std::unique_ptr<std::string>> files;
     DeviceImages all;
     std::vector<ElfSymbol> symbols;
-    std::size_t foreign = 0;
     bool whole = true;
+    bool any_read = false;
+    std::vector<std::string_view> foreign;
     for (const ArchiveMember& member : listing.members) {
       try {
         const Bytes content = listing.thin ? thin_member(member, files) : member.bytes;
-        if (is_foreign(content.view())) {
-          ++foreign;
+        if (is_foreign(content.view()) || is_foreign_object(content.view())) {
+          foreign.push_back(member.name);
           continue;
         }
         if (library_kind(content.view()) != LibraryKind::elf) continue;
         const Elf elf(content);
+        any_read = true;
         const std::vector<ElfSymbol> own = elf.symbols();
         symbols.insert(symbols.end(), own.begin(), own.end());
         DeviceImages images = read_device_images(elf, image_options());
@@ -241,20 +268,34 @@ class LibraryWriter {
         tell(error, "member " + quote(member.name));
       }
     }
-    if (foreign > 0) {
-      whole = false;
-      tell(InputError(0, 0, "for " + std::string(foreign_systems) + ", which opseal does not read"),
-           plural(foreign, "member"));
-    }
-    if (whole) {
+    if (!foreign.empty()) tell_foreign(foreign, any_read);
+    if (whole && foreign.empty()) {
       write_symbols(symbols, true, writer_);
       write_images(all, writer_);
     }
     close();
   }
 
+  // Of an archive for another system nothing was judged.
+  void tell_foreign(const std::vector<std::string_view>& names, bool others_read) {
+    constexpr std::size_t most_named = 3;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i) {
+      list += (i == 0 ? "" : ", ") + quote(names[i]);
+    }
+    if (names.size() > most_named) {
+      list += " and " + std::to_string(names.size() - most_named) + " more";
+    }
+    facts_.problems.push_back({Location{library_.file, 0, 0},
+                               "holds " + plural(names.size(), "object") +
+                                   " of another format, or for " + std::string(foreign_systems) +
+                                   ", which opseal does not read: " + list,
+                               {},
+                               others_read ? Severity::warning : Severity::error});
+  }
+
   // Members of a thin archive are files below its folder; others are none of its business.
-  Bytes thin_member(const ArchiveMember& member, std::vector<std::unique_ptr<MappedFile>>& files) {
+  Bytes thin_member(const ArchiveMember& member, std::vector<std::unique_ptr<std::string>>& files) {
     const fs::path name(member.name);
     const bool inside =
         name.is_relative() && std::find(name.begin(), name.end(), "..") == name.end();
@@ -263,8 +304,11 @@ class LibraryWriter {
           member.offset, 0,
           "member " + quote(member.name) + " of the thin archive is a file that is not looked for");
     }
-    files.push_back(std::make_unique<MappedFile>((fs::path(library_.folder) / name).string()));
-    return Bytes(files.back()->bytes());
+    // Copied, as no process may have as many files open as an archive may have members.
+    const MappedFile mapped((fs::path(library_.folder) / name).string());
+    files.push_back(std::make_unique<std::string>(mapped.bytes()));
+    if (mapped.changed()) throw InputError(member.offset, 0, "was changed while it was read");
+    return Bytes(*files.back());
   }
 
   static void append(DeviceImages& all, DeviceImages&& more) {
@@ -305,7 +349,9 @@ void load_library(std::string_view bytes, std::uint32_t file, unsigned threads, 
   writer.add(Key::opseal_manifest, NodeType::count, manifest_version, 0, 0);
   const std::uint32_t libraries = writer.open(Key::libraries, NodeType::list, 0);
   const std::string path = facts.files[file].path;
-  const std::string folder = fs::path(facts.files[file].open_path).parent_path().string();
+  const fs::path open_path(facts.files[file].open_path);
+  std::string folder = open_path.parent_path().string();
+  if (folder.empty() && !open_path.empty()) folder = ".";
   LibraryFile library;
   library.bytes = bytes;
   library.path = path;

@@ -30,6 +30,8 @@ bool is_read(LibraryKind kind);
 // Whether the bytes begin a library that is whole, and whose kind isn't read. Of an archive its
 // first member tells; look_further where `head` ends before that.
 Accepts tells_foreign(std::string_view head);
+// Of a member of an archive: an object of another format, or what only a compiler can read.
+bool is_foreign_object(std::string_view head);
 inline bool is_foreign(std::string_view head) { return tells_foreign(head) == Accepts::yes; }
 
 struct LibraryFile {

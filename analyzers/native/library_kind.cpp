@@ -11,13 +11,22 @@ namespace {
 bool is_pe(std::string_view head) {
   if (!head.starts_with("MZ") || head.size() < 0x40) return false;
   const auto header = Bytes(head).u32(0x3c);
-  return Bytes(head).holds(header, 4) && head.substr(header, 4) == std::string_view("PE\0\0", 4);
+  if (Bytes(head).holds(header, 4)) {
+    return head.substr(header, 4) == std::string_view("PE\0\0", 4);
+  }
+  // Behind a long program for DOS, and so beyond what was read of the file. Letters would make a
+  // place far larger than that.
+  constexpr std::uint32_t farthest = 0x10000;
+  return header >= 0x1000 && header < farthest && header % 8 == 0;
 }
 
 bool is_mach_o(std::string_view head) {
   if (head.size() < 8) return false;
   const std::string_view magic = head.substr(0, 4);
-  if (magic == "\xcf\xfa\xed\xfe" || magic == "\xce\xfa\xed\xfe") return true;
+  for (const std::string_view one : {"\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xfe\xed\xfa\xcf",
+                                     "\xfe\xed\xfa\xce", "\xca\xfe\xba\xbf"}) {
+    if (magic == one) return true;
+  }
   // Java's class files begin so too; there the second number holds a version of 45 or more.
   return magic == "\xca\xfe\xba\xbe" && head.substr(4, 3) == std::string_view("\0\0\0", 3) &&
          head[7] < 45;
@@ -46,6 +55,18 @@ std::string_view first_member(std::string_view head) {
 }
 
 }  // namespace
+
+// An object file of another system, or of a compiler's own form: Mach-O, LLVM bitcode, COFF and its
+// import libraries, WebAssembly. Archives hold other things as well, which are none of opseal's.
+bool is_foreign_object(std::string_view head) {
+  for (const std::string_view magic :
+       {std::string_view("BC\xc0\xde"), std::string_view("\xde\xc0\x17\x0b"),
+        std::string_view("\0\0\xff\xff", 4), std::string_view("\0asm", 4),
+        std::string_view("\x64\x86"), std::string_view("\x4c\x01"), std::string_view("\x64\xaa")}) {
+    if (head.starts_with(magic)) return true;
+  }
+  return false;
+}
 
 LibraryKind library_kind(std::string_view head) {
   if (head.starts_with("\x7f"

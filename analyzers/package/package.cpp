@@ -116,9 +116,9 @@ class PackageReader {
   }
 
   void take(const ArchiveEntry& entry, ArchiveReader& archive) {
-    // `./` itself, with which Debian's archives begin.
-    if (entry.path.empty() && entry.kind == ArchiveEntry::Kind::other) return;
-    if (entry.path.empty() || leads_outside(entry.path)) outside_.add(entry.path);
+    // Debian's packages begin with `./`, their root.
+    const bool root = entry.path.empty() && entry.kind == ArchiveEntry::Kind::other;
+    if (!root && (entry.path.empty() || leads_outside(entry.path))) outside_.add(entry.path);
     switch (entry.kind) {
       case ArchiveEntry::Kind::other:
         return;
@@ -344,11 +344,21 @@ class PackageReader {
              " that opseal does not look into: " + archives_.text());
     }
     if (foreign_.count == 0) return;
-    // Of a package for another system nothing was judged.
-    const Severity severity = contents_.libraries.empty() ? Severity::error : Severity::warning;
+    // Of a package for another system nothing was judged. One for every system, such as `pip`, may
+    // carry starters for some.
+    const Severity severity = is_for_any_system()           ? Severity::note
+                              : contents_.libraries.empty() ? Severity::error
+                                                            : Severity::warning;
     problem("holds " + plural(foreign_.count, "library", "libraries") + " for " +
                 std::string(foreign_systems) + ", which opseal does not read: " + foreign_.text(),
             severity);
+  }
+
+  bool is_for_any_system() const {
+    const std::vector<std::string>& tags = contents_.distribution.tags;
+    return !contents_.python_files.empty() && !tags.empty() &&
+           std::all_of(tags.begin(), tags.end(),
+                       [](const std::string& tag) { return tag.ends_with("-none-any"); });
   }
 
   void remark(std::string message) { problem(std::move(message), Severity::note); }
