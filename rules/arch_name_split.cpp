@@ -89,8 +89,8 @@ class LibraryCheck {
   // A kernel's name as C++ writes it, unless it reads like the other one's. A long one is shortened
   // in the middle, and keeps the place where the two part.
   std::string name_beside(Name name, Name other) const {
-    constexpr std::size_t most = 160;
-    constexpr std::size_t ends = 32;
+    constexpr std::size_t most = 112;
+    constexpr std::size_t ends = 24;
     std::string text = readable_kernel(kernels_.text(name));
     std::string second = readable_kernel(kernels_.text(other));
     if (text == second) {
