@@ -18,6 +18,7 @@
 #include "analyzers/byte_source.h"
 #include "cli/settings.h"
 #include "opseal/text.h"
+#include "rules/fleet_words.h"
 
 namespace fs = std::filesystem;
 
@@ -70,6 +71,7 @@ class ConfigReader {
       config_.platforms = texts(node, key);
     } else if (key == "architectures") {
       config_.architectures = texts(node, key);
+      check_fleet(*node.as_array());
     } else if (key == "severity") {
       read_severity(node);
     } else if (key == "silence") {
@@ -80,6 +82,14 @@ class ConfigReader {
       read_caches(node);
     } else {
       fail(where, "unknown key " + quote(key) + did_you_mean(key, config_keys));
+    }
+  }
+
+  // A fleet that isn't understood must not pass for one that is served.
+  void check_fleet(const toml::array& texts) const {
+    for (const toml::node& text : texts) {
+      const std::string mistake = fleet_mistake(text.as_string()->get());
+      if (!mistake.empty()) fail(text.source().begin, mistake);
     }
   }
 

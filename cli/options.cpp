@@ -100,8 +100,9 @@ void add_check(CLI::App& app, Options& options, std::vector<std::string>& report
                    "platform that every operator must serve; repeatable")
       ->allow_extra_args(false);
   check
-      ->add_option("--arch", options.architectures,
-                   "GPU architectures of the fleet, such as sm_80,sm_90a")
+      ->add_option(
+          "--arch", options.architectures,
+          "GPU architectures of the fleet, such as sm_80,sm_90a or \"8.0;9.0\"; repeatable")
       ->allow_extra_args(false)
       ->delimiter(',');
   check->callback([&options] { options.command = Command::check; });

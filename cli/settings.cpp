@@ -6,6 +6,7 @@
 
 #include "cli/discover.h"
 #include "opseal/text.h"
+#include "rules/fleet_words.h"
 #include "rules/rules.h"
 
 namespace fs = std::filesystem;
@@ -60,7 +61,12 @@ StatedSettings state_arguments(const Options& options) {
     }
   };
   add("--platform", options.platforms, stated.platforms);
-  add("--arch", options.architectures, stated.architectures);
+  for (const std::string& list : options.architectures) {
+    const std::vector<std::string_view> words = fleet_words(list);
+    if (const std::string mistake = fleet_mistake(list); !mistake.empty())
+      throw UsageError("`--arch`: " + mistake);
+    add("--arch", {words.begin(), words.end()}, stated.architectures);
+  }
   stated.file.size = stated.file.bytes.size();
   return stated;
 }
@@ -68,6 +74,16 @@ StatedSettings state_arguments(const Options& options) {
 std::vector<StatedSettings::Text> state(const std::vector<ConfigText>& texts) {
   std::vector<StatedSettings::Text> out;
   for (const ConfigText& text : texts) out.push_back({text.value, text.offset, text.length});
+  return out;
+}
+
+// A text that holds several words is the place of each.
+std::vector<StatedSettings::Text> state_fleet(const std::vector<ConfigText>& texts) {
+  std::vector<StatedSettings::Text> out;
+  for (const ConfigText& text : texts) {
+    for (const std::string_view word : fleet_words(text.value))
+      out.push_back({std::string(word), text.offset, text.length});
+  }
   return out;
 }
 
@@ -103,7 +119,7 @@ void apply_config(const Config& config, Settings& settings) {
     cache.directory = cache_directory(cache.directory, config.directory);
     settings.caches.push_back(std::move(cache));
   }
-  settings.stated = {config.file, state(config.platforms), state(config.architectures), {}};
+  settings.stated = {config.file, state(config.platforms), state_fleet(config.architectures), {}};
   for (const std::vector<ConfigText>& names : config.joins)
     settings.stated.joins.push_back(state(names));
 }
@@ -220,6 +236,12 @@ std::vector<const Rule*> choose_rules(Settings& settings) {
       std::any_of(all_rules().begin(), all_rules().end(), needs_architectures);
   if (!settings.stated.architectures.empty() && !fleet_is_read) {
     settings.remarks.push_back("`architectures`: no rule of this version looks at them");
+  }
+  for (const StatedSettings::Text& text : settings.stated.architectures) {
+    if (is_amd_architecture(text.value)) {
+      settings.remarks.push_back(quote(text.value) +
+                                 ": no rule of this version holds code for AMD devices against it");
+    }
   }
   std::vector<const Rule*> chosen;
   for (const Rule* rule : all_rules()) {

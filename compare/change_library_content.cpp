@@ -77,20 +77,6 @@ Elements exports_of(const Fact& library) {
   return names;
 }
 
-Elements architectures_of(const Fact& library) {
-  Elements names;
-  for (const Fact image : library[Key::images].items()) {
-    const Fact architecture = image[Key::architecture];
-    // What isn't linked yet runs nowhere, and an image without a kernel serves nobody.
-    if (!architecture.is_text() || image[Key::relocatable].truth()) continue;
-    if (image[Key::kernels].is_list() && image[Key::kernels].size() == 0) continue;
-    std::string name(architecture.text());
-    if (!image[Key::kind].is("sass")) name += " as " + std::string(image[Key::kind].text());
-    names.emplace(std::move(name), image);
-  }
-  return names;
-}
-
 Elements registrars_of(const Fact& library) {
   Elements names;
   for (const Fact registrar : library[Key::registrars].items()) {
@@ -149,16 +135,7 @@ void compare_library_content(ChangeList& list, const std::string& subject, const
                      exports_of(before), exports_of(after), before[Key::exports],
                      after[Key::exports]);
   }
-  if (list.both(before, after, Key::images)) {
-    compare_elements(list, subject,
-                     {"images",
-                      "architecture",
-                      "architectures",
-                      {breaking, "devices that only it served have no kernels any more"},
-                      "more devices are served"},
-                     architectures_of(before), architectures_of(after), before[Key::images],
-                     after[Key::images]);
-  }
+  if (list.both(before, after, Key::images)) compare_device_code(list, subject, before, after);
   if (list.both(before, after, Key::registrars)) {
     compare_elements(list, subject,
                      {"registrars",

@@ -81,6 +81,9 @@ std::map<std::string_view, Fact> by_text(const Fact& list, Key key);
 // What was read of a library's file.
 void compare_library_content(ChangeList& list, const std::string& subject, const Fact& before,
                              const Fact& after);
+// What devices its code serves.
+void compare_device_code(ChangeList& list, const std::string& subject, const Fact& before,
+                         const Fact& after);
 void compare_libraries(ChangeList& list, const Fact& before, const Fact& after);
 void compare_dispatches(ChangeList& list, const Fact& before, const Fact& after);
 // Tells of operators and targets that came and went, and which may be the same.

@@ -86,14 +86,25 @@ class LibraryCheck {
     return pairs;
   }
 
-  // Where a mangled name parts from another, with a few bytes around.
-  std::string difference(Name name, Name other) const {
-    const std::string_view text = kernels_.text(name);
-    const std::string_view second = kernels_.text(other);
-    const std::size_t most = std::min(text.size(), second.size());
-    std::size_t at = 0;
-    while (at < most && text[at] == second[at]) ++at;
-    return escape(text.substr(at < 16 ? 0 : at - 16, 40));
+  // A kernel's name as C++ writes it, unless it reads like the other one's. A long one is shortened
+  // in the middle, and keeps the place where the two part.
+  std::string name_beside(Name name, Name other) const {
+    constexpr std::size_t most = 112;
+    constexpr std::size_t ends = 24;
+    std::string text = readable_kernel(kernels_.text(name));
+    std::string second = readable_kernel(kernels_.text(other));
+    if (text == second) {
+      text = kernels_.text(name);
+      second = kernels_.text(other);
+    }
+    if (text.size() <= most) return quote(text);
+    const auto parting = std::mismatch(text.begin(), text.end(), second.begin(), second.end());
+    const auto at = static_cast<std::size_t>(parting.first - text.begin());
+    const std::size_t last = text.size() - ends;
+    const std::size_t from = std::clamp(at, 2 * ends, last) - ends;
+    const std::size_t end = std::min(from + most - 2 * ends, last);
+    return quote(text.substr(0, ends) + (from > ends ? "..." : "") + text.substr(from, end - from) +
+                 (end < last ? "..." : "") + text.substr(last));
   }
 
   void tell(const std::vector<Pair>& pairs) {
@@ -117,11 +128,11 @@ class LibraryCheck {
               " under " + (strange.size() == 1 ? "a name" : "names") +
               " that the host never registers: " + kernel_list(kernels_, lacking),
           evidence(kernels_.fact(held)[Key::name],
-                   "`..." + difference(strange.front(), lacking.front()) +
-                       "...`, which stands nowhere in the host's data"));
-      finding.related.push_back(evidence(kernels_.fact(pair.registered.front())[Key::name],
-                                         "`..." + difference(lacking.front(), strange.front()) +
-                                             "...` in other images and in the host"));
+                   name_beside(strange.front(), lacking.front()) +
+                       ", whose mangled name stands nowhere in the host's data"));
+      finding.related.push_back(evidence(
+          kernels_.fact(pair.registered.front())[Key::name],
+          name_beside(lacking.front(), strange.front()) + " in other images and in the host"));
       first = end;
     }
   }

@@ -10,6 +10,7 @@
 #include "opseal/registration.h"
 #include "opseal/text.h"
 #include "rules/device_kernels.h"
+#include "rules/fleet_words.h"
 #include "rules/library_groups.h"
 #include "rules/library_variants.h"
 
@@ -40,6 +41,14 @@ struct Lack {
   // Made for the features of other devices (`a`, `f`), or named after another architecture: it is
   // for those on purpose.
   std::vector<Name> specific;
+};
+
+// The libraries that lie together.
+struct Package {
+  // Members that any of them serves.
+  Members served = 0;
+  // There is one.
+  bool single = false;
 };
 
 class LibraryCheck {
@@ -74,8 +83,8 @@ class LibraryCheck {
   }
 
   // `others`: what variants of the library serve, by kernel; `variants`: members that they serve.
-  // `package`: members that any library beside it serves.
-  void run(const std::unordered_map<Name, Served>& others, Members variants, Members package) {
+  void run(const std::unordered_map<Name, Served>& others, Members variants,
+           const Package& package) {
     const Members everyone = ~Members{0} >> (64 - fleet_.size());
     struct Candidate {
       Name name;
@@ -122,7 +131,7 @@ class LibraryCheck {
         tell_kernels(at, lacks[at]);
       } else if (!has_member(variants, at)) {
         // Another build of it is the one for this device, where there is one.
-        tell_library(at, lacks[at], has_member(package, at));
+        tell_library(at, lacks[at], package);
       }
     }
   }
@@ -190,8 +199,10 @@ class LibraryCheck {
   // purpose, beside code for this one, isn't lacking.
   void tell_kernels(std::size_t at, const Lack& lack) {
     if (lack.kernels.empty()) return;
-    std::string message = std::to_string(lack.kernels.size()) + " of " + plural(names_, "kernel") +
-                          " without code for " + quote(to_text(fleet_[at].device)) + ": " +
+    std::string message = (names_ == 1 ? "the only kernel has no code for "
+                                       : std::to_string(lack.kernels.size()) + " of " +
+                                             plural(names_, "kernel") + " without code for ") +
+                          quote(to_text(fleet_[at].device)) + ": " +
                           kernel_list(kernels_, lack.kernels) + there_text(at, lack.kernels);
     if (!lack.specific.empty()) {
       message +=
@@ -200,20 +211,27 @@ class LibraryCheck {
     add(at, lack.kernels.front(), message + compiled_text(at));
   }
 
-  // `beside`: another library of the package serves the device, so that this one may be a part that
-  // isn't needed there.
-  void tell_library(std::size_t at, const Lack& lack, bool beside) {
+  // What is milder than an error says why.
+  void tell_library(std::size_t at, const Lack& lack, const Package& package) {
     const std::vector<Name>& told = lack.kernels.empty() ? lack.specific : lack.kernels;
     if (told.empty()) return;
-    Finding& finding = add(at, told.front(),
-                           "none of " + plural(names_, "kernel") + " has code for " +
-                               quote(to_text(fleet_[at].device)) + ", such as " +
-                               kernel_list(kernels_, told) + there_text(at, told));
-    if (lack.kernels.empty()) {
-      finding.severity = Severity::note;
-    } else if (beside) {
-      finding.severity = Severity::warning;
+    const std::string device = quote(to_text(fleet_[at].device));
+    std::string message = (names_ == 1 ? "the only kernel has no code for " + device + ": "
+                                       : "none of " + plural(names_, "kernel") + " has code for " +
+                                             device + (told.size() == 1 ? ": " : ", such as ")) +
+                          kernel_list(kernels_, told) + there_text(at, told);
+    Severity severity = Severity::error;
+    if (has_member(package.served, at)) {
+      // This one may be a part that isn't needed there.
+      severity = Severity::warning;
+      message += "; another library beside it has code for " + device;
     }
+    // Where it is all there is, being made for other devices helps nobody.
+    if (lack.kernels.empty() && !package.single) {
+      severity = Severity::note;
+      message += "; made for other architectures by design, as far as code and names show";
+    }
+    add(at, told.front(), std::move(message)).severity = severity;
   }
 
   std::string there_text(std::size_t at, const std::vector<Name>& names) {
@@ -229,10 +247,9 @@ class LibraryCheck {
 
   Finding& add(std::size_t at, Name example, std::string message) {
     const KernelRow& row = kernels_.rows_of(example).front();
-    Finding& finding =
-        sink_.add(library_subject(placed_.library), std::move(message),
-                  evidence(kernels_.fact(row)[Key::name],
-                           "of this kernel the file has code for other architectures only"));
+    Finding& finding = sink_.add(library_subject(placed_.library), std::move(message),
+                                 evidence(kernels_.fact(row)[Key::name],
+                                          "kernel whose code is for other architectures only"));
     finding.related.push_back(evidence(fleet_[at].stated, "architecture stated here"));
     finding.fix = "build for " + quote(to_text(fleet_[at].device)) +
                   " too, or add PTX of an older architecture that the driver can compile";
@@ -276,7 +293,7 @@ class LibraryCheck {
 };
 
 // Libraries of which one is loaded; what one of them serves is served.
-void check_alternatives(const std::vector<LibraryCheck*>& checks, Members package) {
+void check_alternatives(const std::vector<LibraryCheck*>& checks, const Package& package) {
   std::unordered_map<Name, Served> all;
   Members any = 0;
   for (const LibraryCheck* check : checks) {
@@ -297,21 +314,56 @@ bool is_bare(const Fact& content) {
   return format.is("cubin") || format.is("ptx");
 }
 
+// A fleet that isn't understood looks like one that is served. Words of other systems are left
+// aside, unless they are nearly one of CUDA's.
+void check_words(const LibraryGroup& group, Sink& sink) {
+  std::vector<std::uint32_t> seen;
+  for (const PlacedLibrary& library : group) {
+    const Fact stated = library.manifest[Key::architectures];
+    if (!stated.is_list() || std::find(seen.begin(), seen.end(), stated.index()) != seen.end())
+      continue;
+    seen.push_back(stated.index());
+    for (const Fact text : stated.items()) {
+      for (const std::string_view word : fleet_words(text.text())) {
+        if (read_architecture(word) || is_amd_architecture(word)) continue;
+        const std::string_view nearest = nearest_architecture(word);
+        if (nearest.empty()) continue;
+        Finding& finding =
+            sink.add("architecture " + escape(word),
+                     quote(word) +
+                         " names no GPU architecture, so that no kernel is held against "
+                         "it; did you mean " +
+                         quote(nearest) + '?',
+                     evidence(text, "stated as part of the fleet"));
+        finding.fix = "name each device by its architecture, such as " + quote(nearest);
+      }
+    }
+  }
+}
+
 void check_group(const Facts& facts, const LibraryGroup& group, Sink& sink) {
+  std::vector<const PlacedLibrary*> with_images;
+  for (const PlacedLibrary& library : group) {
+    if (library.content[Key::images].size() > 0) with_images.push_back(&library);
+  }
+  if (with_images.empty()) return;
+  check_words(group, sink);
   const std::vector<FleetMember> fleet = fleet_of(facts, group.front().manifest);
   if (fleet.empty()) return;
+  Package package;
+  package.single = with_images.size() == 1;
   std::vector<DeviceKernels> kernels;
   std::vector<LibraryCheck> checks;
-  kernels.reserve(group.size());
-  checks.reserve(group.size());
-  Members package = 0;
+  kernels.reserve(with_images.size());
+  checks.reserve(with_images.size());
   std::map<std::string, std::vector<LibraryCheck*>> alternatives;
-  for (const PlacedLibrary& library : group) {
-    if (library.content[Key::images].size() == 0 || is_bare(library.content)) continue;
-    kernels.emplace_back(library.content);
-    checks.emplace_back(library, kernels.back(), fleet, sink);
-    package |= checks.back().any();
-    alternatives[variant_stem(library.path())].push_back(&checks.back());
+  for (const PlacedLibrary* library : with_images) {
+    // Where there is one file alone, there is none that fits better.
+    if (is_bare(library->content) && !package.single) continue;
+    kernels.emplace_back(library->content);
+    checks.emplace_back(*library, kernels.back(), fleet, sink);
+    package.served |= checks.back().any();
+    alternatives[variant_stem(library->path())].push_back(&checks.back());
   }
   for (const auto& [stem, members] : alternatives) check_alternatives(members, package);
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "opseal/text.h"
+#include "rules/fleet_words.h"
 
 namespace opseal {
 namespace {
@@ -138,13 +139,15 @@ std::vector<FleetMember> fleet_of(const Facts& facts, const Fact& manifest) {
   std::vector<FleetMember> fleet;
   const auto add = [&fleet](const Fact& list) {
     for (const Fact stated : list.items()) {
-      const std::optional<Architecture> read = read_architecture(stated.text());
-      if (!read || fleet.size() >= most_members) continue;
-      const Architecture device = capability_of(*read);
-      const bool known =
-          std::any_of(fleet.begin(), fleet.end(),
-                      [&device](const FleetMember& member) { return member.device == device; });
-      if (!known) fleet.push_back({device, stated});
+      for (const std::string_view word : fleet_words(stated.text())) {
+        const std::optional<Architecture> read = read_architecture(word);
+        if (!read || fleet.size() >= most_members) continue;
+        const Architecture device = capability_of(*read);
+        const bool known =
+            std::any_of(fleet.begin(), fleet.end(),
+                        [&device](const FleetMember& member) { return member.device == device; });
+        if (!known) fleet.push_back({device, stated});
+      }
     }
   };
   add(manifest[Key::architectures]);

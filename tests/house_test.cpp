@@ -92,12 +92,13 @@ const std::map<std::string, std::vector<std::string>> directions = {
     {"analyzers", {"opseal/", "analyzers/"}},
     {"rules", {"opseal/", "rules/"}},
     {"compare",
-     {"opseal/", "compare/", "rules/kernel_key.h", "rules/lost_kernels.h", "rules/served_dtypes.h",
-      "rules/two_dumps.h"}},
+     {"opseal/", "compare/", "rules/architectures.h", "rules/kernel_key.h", "rules/lost_kernels.h",
+      "rules/served_dtypes.h", "rules/two_dumps.h"}},
     {"cli",
      {"opseal/", "cli/", "compare/changes.h", "analyzers/analyzers.h", "analyzers/artifacts.h",
       "analyzers/byte_source.h", "analyzers/cache_description.h", "analyzers/caches.h",
-      "analyzers/export.h", "analyzers/join.h", "analyzers/native_functions.h", "rules/rules.h"}},
+      "analyzers/export.h", "analyzers/join.h", "analyzers/native_functions.h",
+      "rules/fleet_words.h", "rules/rules.h"}},
 };
 
 // Empty, or what is wrong with an include line of a file.
