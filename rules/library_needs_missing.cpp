@@ -14,6 +14,7 @@
 #include "rules/library_variants.h"
 #include "rules/string_forms.h"
 #include "rules/system_libraries.h"
+#include "rules/wheel_machine.h"
 
 namespace opseal {
 namespace {
@@ -82,6 +83,7 @@ class NeedsCheck {
     }
     for (const auto& [soname, needers] : missing) report(soname, needers);
     judge_reach();
+    judge_machine();
   }
 
  private:
@@ -244,6 +246,21 @@ class NeedsCheck {
       if (loads > needers.size()) finding.severity = Severity::warning;
       finding.fix = "add its folder to the run path, relative to `$ORIGIN`, or load it first";
     }
+  }
+
+  void judge_machine() {
+    const PlacedLibrary* wrong = on_wrong_machine(group_);
+    if (wrong == nullptr) return;
+    sink_.inspected();
+    const Fact machine = wrong->content[Key::machine];
+    Finding& finding = sink_.add("library " + std::string(wrong->path()),
+                                 "is built for " + quote(machine.text()) +
+                                     ", and no library of the package for the machine of its tag " +
+                                     quote(platform_tag(distribution_)),
+                                 evidence(machine, "the machine it needs"));
+    finding.related.push_back(evidence(distribution_[Key::tags], "what the package promises"));
+    finding.fix =
+        "tag the wheel for the machine of its libraries, or build them for that of the tag";
   }
 
   static std::string folder_of(std::string_view path) {

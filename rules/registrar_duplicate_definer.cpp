@@ -61,10 +61,30 @@ bool are_copies(const PlacedLibrary& a, const PlacedLibrary& b) {
          path_name(a.path()) == path_name(b.path());
 }
 
+// `libops.so` and `libops_runtime.so`: a smaller edition in the same folder, of which one is
+// loaded.
+bool are_editions(const PlacedLibrary& a, const PlacedLibrary& b) {
+  const PlacedLibrary& plain = a.path().size() < b.path().size() ? a : b;
+  const PlacedLibrary& other = &plain == &a ? b : a;
+  const std::string_view stem = plain.path().substr(0, plain.path().rfind('.'));
+  if (parent(a.path()) != parent(b.path()) || !other.path().starts_with(stem)) return false;
+  if (list_has(other.content[Key::needed], path_name(plain.path())) ||
+      list_has(plain.content[Key::needed], path_name(other.path()))) {
+    return false;
+  }
+  const std::string_view rest = other.path().substr(stem.size());
+  for (const std::string_view edition : {"runtime", "lite", "mini", "minimal", "full"}) {
+    const bool named = rest.size() > edition.size() && rest.substr(1).starts_with(edition) &&
+                       (rest[0] == '_' || rest[0] == '-');
+    if (named && rest.substr(1 + edition.size()).starts_with('.')) return true;
+  }
+  return false;
+}
+
 // Two packages of one name are two releases, of which one is installed, and two that fill one
 // folder replace each other.
 bool may_meet(const PlacedLibrary& a, const PlacedLibrary& b) {
-  if (is_apart(a, b) || is_apart(b, a)) return false;
+  if (is_apart(a, b) || is_apart(b, a) || are_editions(a, b)) return false;
   if (a.manifest == b.manifest) return true;
   const Fact first = a.manifest[Key::distribution];
   const Fact second = b.manifest[Key::distribution];
