@@ -65,10 +65,12 @@ TEST_CASE("a lost architecture breaks its devices") {
       images(R"("architecture": "sm_80")",
              R"(, {"kind": "ptx", "architecture": "sm_90", "kernels": [{"name": "_Z3addPf"}]})");
   const std::string one = images(R"("architecture": "sm_80")");
-  CHECK(library_changes(both, one) ==
-        Lines{"breaking major pkg/libops.so: lost 1 architecture: `sm_90 as ptx`"});
-  CHECK(library_changes(one, both) ==
-        Lines{"additive minor pkg/libops.so: gained 1 architecture: `sm_90 as ptx`"});
+  const Lines lost = library_changes(both, one);
+  REQUIRE(lost.size() == 1);
+  CHECK(lost[0].starts_with("breaking major pkg/libops.so: no code any more for `sm_90`, "));
+  const Lines gained = library_changes(one, both);
+  REQUIRE(gained.size() == 1);
+  CHECK(gained[0].starts_with("additive minor pkg/libops.so: code for further devices: `sm_90`, "));
   // What holds no kernel served nobody.
   CHECK(library_changes(images(R"("architecture": "sm_80")",
                                R"(, {"kind": "sass", "architecture": "sm_75", "kernels": []})"),

@@ -138,13 +138,10 @@ bool rename_kernel(Place& place) {
   return false;
 }
 
-// Everything below a guard that ends before the newest device.
-bool empty_bodies(Place& place) {
-  const std::vector<unsigned> devices = devices_of(place.item);
-  if (devices.size() < 2 || devices.front() / 10 == devices.back() / 10) return false;
+bool empty_bodies_for(Place& place, unsigned device) {
   bool emptied = false;
   for (Json& image : place.item["images"]) {
-    if (!is_machine_code(image) || capability(image) != devices.back()) continue;
+    if (!is_machine_code(image) || capability(image) != device) continue;
     for (Json& kernel : image["kernels"]) {
       emptied = emptied || at(kernel, "writes") == true;
       kernel["instructions"] = 3;
@@ -153,6 +150,19 @@ bool empty_bodies(Place& place) {
     }
   }
   return emptied;
+}
+
+// Everything below a guard that ends before the newest device.
+bool empty_bodies(Place& place) {
+  const std::vector<unsigned> devices = devices_of(place.item);
+  if (devices.size() < 2 || devices.front() / 10 == devices.back() / 10) return false;
+  return empty_bodies_for(place, devices.back());
+}
+
+// A guard that begins above the oldest device, without another branch.
+bool empty_old_bodies(Place& place) {
+  const std::vector<unsigned> devices = devices_of(place.item);
+  return devices.size() >= 2 && empty_bodies_for(place, devices.front());
 }
 
 // Machine code and PTX for one architecture, which is what a compiler of that release makes.
@@ -266,6 +276,8 @@ std::vector<Mistake> image_mistakes() {
       {"arch-name-split", "a type that is another one under an architecture guard", rename_kernel,
        table},
       {"arch-hollow-body", "a guard that ends below the newest device", empty_bodies, table},
+      {"arch-hollow-possible", "a guard that begins above the oldest device", empty_old_bodies,
+       table},
       {"arch-default-only", "no architecture given to the compiler", build_for_default, table},
       {"arch-uncovered", "one unit not built for a device of the fleet", forget_device_in_unit,
        table},

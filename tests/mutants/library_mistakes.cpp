@@ -79,14 +79,24 @@ bool ask_for_more(Place& place) {
   return true;
 }
 
+// What is pinned to the package's own version is another part of it, and may bring anything.
+bool has_other_parts(const Place& place) {
+  const Json& package = at(place.manifest, "distribution");
+  const std::string own = "==" + text_of(package, "version");
+  for (const Json& required : at(package, "requires")) {
+    if (std::string(required).find(own) != std::string::npos) return true;
+  }
+  return false;
+}
+
 bool need_unshipped(Place& place) {
-  if (!has_items(place.item, "needed")) return false;
+  if (!has_items(place.item, "needed") || has_other_parts(place)) return false;
   place.item["needed"].push_back("libgfortran.so.5");
   return true;
 }
 
 bool need_other_version(Place& place) {
-  if (!has_items(place.item, "needed")) return false;
+  if (!has_items(place.item, "needed") || has_other_parts(place)) return false;
   place.item["needed"].push_back("libshared.so.2");
   place.added.push_back({{"path", beside_path(place, "libshared.so.3")}, {"format", "elf"}});
   return true;
