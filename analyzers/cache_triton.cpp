@@ -17,6 +17,7 @@
 #include "analyzers/cache_layout.h"
 #include "analyzers/input_error.h"
 #include "analyzers/json_reader.h"
+#include "opseal/ascii.h"
 
 namespace fs = std::filesystem;
 
@@ -30,8 +31,6 @@ bool all_of(std::string_view text, bool (*is)(char)) {
 }
 
 bool is_base32(char byte) { return (byte >= 'A' && byte <= 'Z') || (byte >= '2' && byte <= '7'); }
-
-bool is_hex(char byte) { return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'f'); }
 
 // 256 bits in base32 are 52 characters.
 bool claims(const std::string&, std::string_view child) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzers/dtype_table.h"
+#include "opseal/ascii.h"
 
 namespace opseal {
 namespace {
@@ -28,7 +29,6 @@ constexpr std::string_view enumerator_prefixes[] = {"ggmltype",   "onnxtensorele
 constexpr std::size_t longest_word = 200;
 constexpr int deepest_nesting = 8;
 
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 bool is_letter(char byte) { return byte >= 'a' && byte <= 'z'; }
 
 std::string fold(std::string_view word) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzers/input_error.h"
+#include "opseal/ascii.h"
 #include "opseal/text.h"
 
 namespace opseal {
@@ -23,8 +24,6 @@ constexpr std::array<bool, 256> make_stops() {
   return stops;
 }
 constexpr std::array<bool, 256> stops_scan = make_stops();
-
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
 bool is_word_byte(char byte) {
   return is_digit(byte) || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "opseal/ascii.h"
 #include "opseal/text.h"
 
 namespace opseal {
@@ -129,8 +130,6 @@ constexpr bool sorted(const Spelling* first, const Spelling* end) {
 }
 static_assert(sorted(std::begin(spellings), std::end(spellings)));
 static_assert(sorted(std::begin(exact_spellings), std::end(exact_spellings)));
-
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
 // `CUDA0` of ggml, `cuda:1` of torch.
 std::string_view without_device_number(std::string_view word) {

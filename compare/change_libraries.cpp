@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compare/change_members.h"
+#include "opseal/paths.h"
 #include "opseal/registration.h"
 #include "opseal/text.h"
 
@@ -23,8 +24,6 @@ constexpr Judged rows[] = {
     {.key = Key::entry, .worse = {breaking, "who calls the old entry point finds none"}},
 };
 
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 // Libraries by path, or by the name of the file where no two have the same: two builds seldom lie
 // in one place.
 std::map<std::string_view, Fact> by_path(const Fact& before, const Fact& after, const Fact& list) {
@@ -33,7 +32,7 @@ std::map<std::string_view, Fact> by_path(const Fact& before, const Fact& after, 
   for (const Fact& libraries : {before, after}) {
     std::map<std::string_view, Fact> names;
     for (const auto& [path, library] : by_text(libraries, Key::path)) {
-      distinct = distinct && names.emplace(base_name(path), library).second;
+      distinct = distinct && names.emplace(file_name_of(path), library).second;
     }
     if (libraries == list) by_name = std::move(names);
   }

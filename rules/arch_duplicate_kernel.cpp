@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "opseal/paths.h"
 #include "opseal/registration.h"
 #include "opseal/text.h"
 #include "rules/device_kernels.h"
@@ -17,8 +18,6 @@ namespace {
 
 // More libraries than a package has that load each other.
 constexpr std::size_t most_libraries = 512;
-
-std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 // A library that exports host stubs of kernels.
 struct Member {
@@ -73,7 +72,7 @@ class GroupCheck {
   void find_scopes() {
     std::unordered_map<std::string_view, std::size_t> by_name;
     for (std::size_t at = 0; at < group_.size(); ++at) {
-      by_name.emplace(file_name(group_[at].path()), at);
+      by_name.emplace(file_name_of(group_[at].path()), at);
       const Fact soname = group_[at].content[Key::soname];
       if (soname.is_text()) by_name.insert_or_assign(soname.text(), at);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "opseal/ascii.h"
 #include "opseal/text.h"
 #include "rules/fleet_words.h"
 
@@ -10,8 +11,6 @@ namespace opseal {
 namespace {
 
 constexpr std::size_t most_members = 64;
-
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
 // Takes the longest number of at most `most` digits off the front. -1: none, or a longer one.
 int take_number(std::string_view& text, std::size_t most) {

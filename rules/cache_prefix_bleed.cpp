@@ -2,6 +2,7 @@
 #include <map>
 #include <utility>
 
+#include "opseal/ascii.h"
 #include "opseal/rule.h"
 #include "rules/cache_keys.h"
 
@@ -12,8 +13,6 @@ struct NamedEntry {
   std::string_view name;
   Fact fact;
 };
-
-bool is_hex(char byte) { return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'f'); }
 
 // The name of an entry, or what its directory is called before the digits of the key.
 std::string_view entry_name(const Fact& entry) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 
+#include "opseal/ascii.h"
 #include "rules/kernel_key.h"
 
 namespace opseal {
@@ -98,8 +99,6 @@ std::vector<Thing> names_alone(const Run& from, const Run& other) {
   });
   return alone;
 }
-
-bool is_hex(char byte) { return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'f'); }
 
 // A name without what a counter, an address or a digest puts into it.
 std::string stem_of(std::string_view name) {

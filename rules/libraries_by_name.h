@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "opseal/paths.h"
 #include "rules/library_exports.h"
 #include "rules/system_libraries.h"
 
@@ -20,8 +21,9 @@ class LibrariesByName {
   explicit LibrariesByName(const LibraryGroup& group) {
     for (const PlacedLibrary& one : group) {
       add(one, one.content[Key::soname].text());
-      add(one, path_name(one.path()));
-      for (const Fact alias : one.content[Key::aliases].items()) add(one, path_name(alias.text()));
+      add(one, file_name_of(one.path()));
+      for (const Fact alias : one.content[Key::aliases].items())
+        add(one, file_name_of(alias.text()));
       const std::size_t slash = one.path().rfind('/');
       if (slash != std::string_view::npos)
         folders_.insert(std::string(one.path().substr(0, slash)));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <tuple>
 
+#include "opseal/paths.h"
 #include "opseal/text.h"
 
 namespace opseal {
@@ -32,20 +33,15 @@ bool is_mangled(std::string_view symbol, std::string_view name) {
 // Number of components, from the last, in which two paths agree.
 std::size_t agreement(std::string_view a, std::string_view b) {
   std::size_t count = 0;
-  while (!a.empty() && !b.empty() && path_name(a) == path_name(b)) {
+  while (!a.empty() && !b.empty() && file_name_of(a) == file_name_of(b)) {
     ++count;
-    a.remove_suffix(std::min(a.size(), path_name(a).size() + 1));
-    b.remove_suffix(std::min(b.size(), path_name(b).size() + 1));
+    a.remove_suffix(std::min(a.size(), file_name_of(a).size() + 1));
+    b.remove_suffix(std::min(b.size(), file_name_of(b).size() + 1));
   }
   return count;
 }
 
 }  // namespace
-
-std::string_view path_name(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == path.npos ? path : path.substr(slash + 1);
-}
 
 LibraryExports::LibraryExports(const Fact& content) : content_(content) {
   const auto add = [this](const Fact& item) {
@@ -137,7 +133,7 @@ NamedLibraries::NamedLibraries(const LibraryFacts& libraries) {
           return;
         }
         const auto add = [&](std::string_view path) {
-          if (!path.empty()) rows_.push_back({path_name(path), path, manifest.index(), content});
+          if (!path.empty()) rows_.push_back({file_name_of(path), path, manifest.index(), content});
         };
         add(library[Key::path].text());
         for (const Fact alias : content[Key::aliases].items()) add(alias.text());
@@ -153,7 +149,7 @@ Fact NamedLibraries::find(const Fact& manifest, std::string_view path) const {
     bool operator()(const Row& row, std::string_view base) const { return row.base < base; }
     bool operator()(std::string_view base, const Row& row) const { return base < row.base; }
   };
-  auto [first, end] = std::equal_range(rows_.begin(), rows_.end(), path_name(path), ByBase());
+  auto [first, end] = std::equal_range(rows_.begin(), rows_.end(), file_name_of(path), ByBase());
   const bool many = end - first > most_namesakes;
   if (many) {
     first = std::lower_bound(first, end, path, [](const Row& row, std::string_view wanted) {

@@ -87,7 +87,4 @@ class NamedLibraries {
   std::vector<Row> rows_;
 };
 
-// The last component of a path.
-std::string_view path_name(std::string_view path);
-
 }  // namespace opseal

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "opseal/paths.h"
 #include "opseal/rule.h"
 #include "opseal/text.h"
 #include "rules/libraries_by_name.h"
@@ -113,7 +114,7 @@ class NeedsCheck {
       if (asks_for_version(requirement.text(), distribution_[Key::version].text())) return true;
     }
     for (const Fact name : distribution_[Key::loads].items()) {
-      if (path_name(name.text()) == soname) return true;
+      if (file_name_of(name.text()) == soname) return true;
     }
     for (const Key key : {Key::rpath, Key::run_path}) {
       for (const Fact entry : one.content[key].items()) {
@@ -154,7 +155,7 @@ class NeedsCheck {
   bool is_loaded_on_demand(const PlacedLibrary& one) const {
     const Fact soname = one.content[Key::soname];
     if (one.content[Key::imported_by].size() > 0) return false;
-    if (needed_.contains(soname.text()) || needed_.contains(path_name(one.path()))) return false;
+    if (needed_.contains(soname.text()) || needed_.contains(file_name_of(one.path()))) return false;
     for (const Fact symbol : one.content[Key::exports].items()) {
       if (symbol[Key::name].text().starts_with("PyInit_")) return false;
     }

@@ -6,7 +6,9 @@
 #include <charconv>
 #include <cstdint>
 
+#include "opseal/ascii.h"
 #include "opseal/keys.h"
+#include "opseal/paths.h"
 #include "opseal/text.h"
 #include "rules/system_libraries.h"
 
@@ -33,7 +35,6 @@ constexpr std::array<std::string_view, 13> device_words = {"cpu", "gpu",  "cuda"
                                                            "xpu", "sycl", "musa", "metal", "vulkan",
                                                            "npu", "cann", "tpu"};
 
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 bool is_letter(char byte) { return std::isalpha(static_cast<unsigned char>(byte)) != 0; }
 
 template <std::size_t size>
@@ -109,8 +110,6 @@ std::string stem(std::string_view path, bool devices_too) {
   std::erase(folded, '#');
   return folded;
 }
-
-std::string_view file_name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 // `libx.so` and `libx_runtime.so` of one folder.
 bool is_named_after(std::string_view part, std::string_view whole) {

@@ -8,12 +8,12 @@
 #include <memory>
 #include <vector>
 
+#include "opseal/ascii.h"
 #include "opseal/text.h"
 
 namespace opseal {
 namespace {
 
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 bool is_lower(char byte) { return byte >= 'a' && byte <= 'z'; }
 
 // Walks the grammar of the Itanium C++ ABI, chapter 5.1, as far as names of functions go. It only

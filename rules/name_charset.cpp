@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "opseal/ascii.h"
 #include "opseal/registration.h"
 #include "opseal/rule.h"
 #include "opseal/text.h"
@@ -11,8 +12,6 @@ namespace {
 bool is_letter(char byte) {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
 }
-
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
 // End of the ASCII identifier that begins at `at`; `at` itself when there is none.
 std::size_t identifier_end(std::string_view text, std::size_t at) {

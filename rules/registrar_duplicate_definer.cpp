@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "opseal/paths.h"
 #include "opseal/rule.h"
 #include "opseal/text.h"
 #include "rules/library_exports.h"
@@ -46,7 +47,7 @@ bool is_apart(const PlacedLibrary& program, const PlacedLibrary& other) {
   const Fact needed = program.content[Key::needed];
   if (other.content[Key::type].is("program")) return true;
   const Fact soname = other.content[Key::soname];
-  return needed.is_list() && !list_has(needed, path_name(other.path())) &&
+  return needed.is_list() && !list_has(needed, file_name_of(other.path())) &&
          (!soname.is_text() || !list_has(needed, soname.text()));
 }
 
@@ -57,8 +58,8 @@ bool are_copies(const PlacedLibrary& a, const PlacedLibrary& b) {
   const std::string_view longer = a.path().size() < b.path().size() ? b.path() : a.path();
   if (shorter.find('/') == shorter.npos) return false;
   if (longer.ends_with(shorter) && longer != shorter) return true;
-  return path_name(parent(a.path())) == path_name(parent(b.path())) &&
-         path_name(a.path()) == path_name(b.path());
+  return file_name_of(parent(a.path())) == file_name_of(parent(b.path())) &&
+         file_name_of(a.path()) == file_name_of(b.path());
 }
 
 // `libops.so` and `libops_runtime.so`: a smaller edition in the same folder, of which one is
@@ -68,8 +69,8 @@ bool are_editions(const PlacedLibrary& a, const PlacedLibrary& b) {
   const PlacedLibrary& other = &plain == &a ? b : a;
   const std::string_view stem = plain.path().substr(0, plain.path().rfind('.'));
   if (parent(a.path()) != parent(b.path()) || !other.path().starts_with(stem)) return false;
-  if (list_has(other.content[Key::needed], path_name(plain.path())) ||
-      list_has(plain.content[Key::needed], path_name(other.path()))) {
+  if (list_has(other.content[Key::needed], file_name_of(plain.path())) ||
+      list_has(plain.content[Key::needed], file_name_of(other.path()))) {
     return false;
   }
   const std::string_view rest = other.path().substr(stem.size());

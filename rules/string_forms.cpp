@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "opseal/paths.h"
 #include "opseal/text.h"
 #include "rules/libraries_by_name.h"
 #include "rules/symbol_abi.h"
@@ -33,7 +34,7 @@ void report(const PlacedLibrary& one, const PlacedLibrary& provider, const Fact&
   const bool newer = has_new_string(import[Key::name].text());
   Finding& finding = sink.add("library " + std::string(one.path()),
                               "needs " + quote(import[Key::name].text()) + ", " +
-                                  quote(path_name(provider.path())) + " has it with the " +
+                                  quote(file_name_of(provider.path())) + " has it with the " +
                                   (newer ? "old" : "new") +
                                   " form of `std::string`: " + quote(symbol[Key::name].text()),
                               evidence(import, "undefined here"));

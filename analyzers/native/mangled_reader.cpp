@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "analyzers/native/mangled_type.h"
+#include "opseal/ascii.h"
 
 namespace opseal {
 namespace {
@@ -40,8 +41,6 @@ constexpr Builtin two_letter_builtins[] = {
 // Substitutions that the ABI fixes, all of them in `std`.
 constexpr Builtin standard_names[] = {{'a', "allocator"}, {'b', "basic_string"}, {'s', "string"},
                                       {'i', "istream"},   {'o', "ostream"},      {'d', "iostream"}};
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analyzers/package/fields.h"
+#include "opseal/paths.h"
 
 namespace opseal {
 namespace {
@@ -24,11 +25,6 @@ bool plain_names(std::string_view path, std::vector<std::string_view>& names) {
 }
 
 }  // namespace
-
-std::string_view file_name_of(std::string_view path) {
-  const std::size_t at = path.rfind('/');
-  return at == path.npos ? path : path.substr(at + 1);
-}
 
 std::string_view installed_path(std::string_view path) {
   for (const std::string_view folder : {"/site-packages/", "/dist-packages/"}) {

@@ -7,8 +7,6 @@ namespace opseal {
 
 // Paths inside a package: `/` between names, relative to its root.
 
-std::string_view file_name_of(std::string_view path);
-
 // The path as Python and the loader see it once the package is installed: without the folder of a
 // wheel's `data` scheme and what stands in front of `site-packages`.
 std::string_view installed_path(std::string_view path);

@@ -14,6 +14,7 @@
 #include "analyzers/package/mention_index.h"
 #include "analyzers/package/package_contents.h"
 #include "opseal/digest.h"
+#include "opseal/paths.h"
 #include "opseal/text.h"
 
 namespace opseal {
