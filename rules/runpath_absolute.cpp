@@ -44,7 +44,7 @@ bool is_build_place(std::string_view path) {
 }
 
 // Whether a library lies where its run path says: below the prefix that the directory belongs to
-// (`/root/py` for `/root/py/lib`). There it was installed, or never left its build.
+// (`/home/me/py` for `/home/me/py/lib`). There it was installed, or never left its build.
 bool is_in_place(std::string_view directory, std::string_view library) {
   // Its packages can be used in this place only.
   if (directory.starts_with("/home/linuxbrew/.linuxbrew/")) return true;
