@@ -14,13 +14,6 @@
 namespace opseal {
 namespace {
 
-// A kernel that the images of one unit for one device lack.
-struct Candidate {
-  Name name = Names::missing;
-  std::uint32_t unit = 0;
-  std::size_t device = 0;
-};
-
 class LibraryCheck {
  public:
   LibraryCheck(const Fact& library, const Fact& content, const DeviceKernels& kernels, Sink& sink)
@@ -40,11 +33,11 @@ class LibraryCheck {
                         [&](std::size_t device) { add(unit, device, of_name); });
       });
     });
-    for (const Candidate& candidate : candidates_) functions_.want(kernels_, candidate.name);
+    for (const LackingKernel& candidate : candidates_) functions_.want(kernels_, candidate.name);
     functions_.gather(
         kernels_, [this](std::span<const KernelRow> rows) { return kernels_.devices_of(rows); });
     std::map<std::pair<std::uint32_t, std::size_t>, std::vector<Name>> by_image;
-    for (const Candidate& candidate : candidates_) {
+    for (const LackingKernel& candidate : candidates_) {
       if (!is_meant(candidate)) {
         by_image[{candidate.unit, candidate.device}].push_back(candidate.name);
       }
@@ -70,7 +63,7 @@ class LibraryCheck {
   }
 
   // It is lacking on purpose, as far as its name and its relatives show.
-  bool is_meant(const Candidate& candidate) const {
+  bool is_meant(const LackingKernel& candidate) const {
     const FunctionForms& function = functions_.of(candidate.name);
     return function.name.names_architecture ||
            lacks_dtype(kernels_.devices()[candidate.device], kernels_.text(candidate.name)) ||
@@ -114,7 +107,7 @@ class LibraryCheck {
   const DeviceKernels& kernels_;
   Sink& sink_;
   std::unordered_set<Name> unregistered_;
-  std::vector<Candidate> candidates_;
+  std::vector<LackingKernel> candidates_;
   Functions functions_;
 };
 

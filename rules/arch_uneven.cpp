@@ -13,13 +13,6 @@
 namespace opseal {
 namespace {
 
-// A kernel that lacks a device which others of its unit reach.
-struct Candidate {
-  Name name = Names::missing;
-  std::uint32_t unit = 0;
-  std::size_t device = 0;
-};
-
 class LibraryCheck {
  public:
   LibraryCheck(const Fact& library, const DeviceKernels& kernels, Sink& sink)
@@ -36,10 +29,10 @@ class LibraryCheck {
         });
       });
     });
-    for (const Candidate& candidate : candidates_) functions_.want(kernels_, candidate.name);
+    for (const LackingKernel& candidate : candidates_) functions_.want(kernels_, candidate.name);
     functions_.gather(kernels_, [this](std::span<const KernelRow> rows) { return reach_of(rows); });
     std::map<std::pair<std::uint32_t, std::size_t>, std::vector<Name>> told;
-    for (const Candidate& candidate : candidates_) {
+    for (const LackingKernel& candidate : candidates_) {
       if (!is_meant(candidate)) told[{candidate.unit, candidate.device}].push_back(candidate.name);
     }
     for (const auto& [place, names] : told) tell(place.first, place.second, names);
@@ -66,7 +59,7 @@ class LibraryCheck {
     return reached;
   }
 
-  bool is_meant(const Candidate& candidate) const {
+  bool is_meant(const LackingKernel& candidate) const {
     const FunctionForms& function = functions_.of(candidate.name);
     if (function.name.names_architecture || function.has(candidate.device)) return true;
     const Architecture& device = kernels_.devices()[candidate.device];
@@ -105,7 +98,7 @@ class LibraryCheck {
   std::vector<DeviceSet> by_image_;
   // Devices that a unit's images serve beyond those that they are for.
   std::vector<DeviceSet> by_unit_;
-  std::vector<Candidate> candidates_;
+  std::vector<LackingKernel> candidates_;
   Functions functions_;
 };
 

@@ -183,6 +183,15 @@ class Functions {
   std::unordered_map<std::uint64_t, FunctionForms> forms_;
 };
 
+// A kernel that lacks code for a device which others of its unit have code for.
+struct LackingKernel {
+  Name name = Names::missing;
+  // Index into `DeviceKernels::units()`.
+  std::uint32_t unit = 0;
+  // Index into `DeviceKernels::devices()`.
+  std::size_t device = 0;
+};
+
 // `kernel<float>`, `other` and 3 more: a few kernels for a message.
 std::string kernel_list(const DeviceKernels& kernels, std::span<const Name> names);
 
