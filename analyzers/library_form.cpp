@@ -15,7 +15,11 @@ constexpr Field symbol_fields[] = {
     {kind, &symbol_kind_form, false, ""},
     {version, &text_form, false, "symbol version; missing: unversioned"},
     {library, &text_form, false, "soname that shall provide the version"},
+    {default_, &truth_form, false,
+     "false: bound to only by those that ask for its version (`name@VERSION`)"},
     {weak, &truth_form, false, ""},
+    {alias_of, &text_form, false,
+     "of an exported function that C++ didn't name: another one of the same address and size"},
 };
 constexpr Form symbol_form{.name = "Symbol", .fields = symbol_fields};
 constexpr Form symbols_form{.item = &symbol_form};
@@ -124,6 +128,8 @@ constexpr Field library_fields[] = {
     {version_definitions, &texts_form, false, ""},
     {exports, &symbols_form, false, ""},
     {imports, &symbols_form, false, ""},
+    {hidden, &symbols_form, false,
+     "definitions that the file keeps to itself, of names that a library beside it imports"},
     {images, &images_form, false, "device code; []: looked for, and none there"},
     {bundles, &texts_form, false, "targets of HIP code objects, which are not read"},
     {host_kernels, &texts_form, false, "kernels for which a host stub was found"},

@@ -12,6 +12,7 @@
 #include "analyzers/analyzers.h"
 #include "analyzers/artifacts.h"
 #include "analyzers/caches.h"
+#include "analyzers/hidden_symbols.h"
 #include "analyzers/join.h"
 #include "cli/discover.h"
 #include "cli/place_names.h"
@@ -233,6 +234,7 @@ void look_at_libraries(const Options& options, const std::vector<const Rule*>& r
     reader = [root, threads](const std::string& path) { return read_library(path, root, threads); };
   }
   state_artifacts(reader, facts);
+  if (any_needs(rules, Key::needed)) state_hidden_symbols(facts);
 }
 
 void judge(const Options& options, const std::vector<const Rule*>& rules, Audit& audit) {

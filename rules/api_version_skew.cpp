@@ -8,6 +8,8 @@
 
 #include "opseal/rule.h"
 #include "opseal/text.h"
+#include "rules/async_slots.h"
+#include "rules/jax_requirements.h"
 #include "rules/library_handlers.h"
 #include "rules/xla_versions.h"
 
@@ -28,9 +30,6 @@ struct Runtime {
   bool floor = false;
 };
 
-// `jax`, `jaxlib`: one release of the one goes with the same of the other.
-bool is_jax(std::string_view package) { return package == "jaxlib" || package == "jax"; }
-
 std::optional<Runtime> installed(const Fact& manifest) {
   const Fact packages = manifest[Key::producer][Key::packages];
   if (packages.size() > most_packages) return std::nullopt;
@@ -45,30 +44,12 @@ std::optional<Runtime> installed(const Fact& manifest) {
   return std::nullopt;
 }
 
-// The oldest release that a requirement lets in: `jax<0.9.0,>=0.5.0`, `jaxlib (>=0.4.38)`.
+// The oldest release that a requirement lets in.
 std::optional<Runtime> required(const Fact& requirement) {
-  std::string_view text = requirement.text();
-  text = text.substr(0, text.find(';'));
-  const auto name_end = std::find_if(text.begin(), text.end(), [](char byte) {
-    return byte == ' ' || byte == '(' || byte == '<' || byte == '>' || byte == '=' || byte == '~' ||
-           byte == '!' || byte == '[' || byte == ',';
-  });
-  const std::string_view name = text.substr(0, static_cast<std::size_t>(name_end - text.begin()));
-  // What an extra asks for is not asked of everybody.
-  if (!is_jax(name) || requirement.text().find("extra") != std::string_view::npos) {
-    return std::nullopt;
-  }
-  for (const std::string_view sign : {">=", "==", "~="}) {
-    const std::size_t at = text.find(sign);
-    if (at == text.npos) continue;
-    std::string_view number = text.substr(at + 2);
-    while (!number.empty() && number[0] == ' ') number.remove_prefix(1);
-    const std::optional<Release> release = read_release(number);
-    const std::optional<ApiVersion> api = release ? api_of_jaxlib(*release) : std::nullopt;
-    if (!api || *release > newest_known_jaxlib) return std::nullopt;
-    return Runtime{*release, *api, requirement, std::string(name), sign != "=="};
-  }
-  return std::nullopt;
+  const std::optional<JaxRequirement> read = read_jax_requirement(requirement.text());
+  const std::optional<ApiVersion> api = read ? api_of_jaxlib(read->oldest) : std::nullopt;
+  if (!api || read->oldest > newest_known_jaxlib) return std::nullopt;
+  return Runtime{read->oldest, *api, requirement, std::string(read->name), !read->exact};
 }
 
 // Versions of the headers that make such a handler; without `max`, any from `min` on.
@@ -104,7 +85,10 @@ class SkewCheck {
       targets(facts_.root(document));
     }
     if (handlers_in_libraries()) {
-      for (const LibraryGroup& group : library_groups(libraries_)) judge_group(group);
+      for (const LibraryGroup& group : library_groups(libraries_)) {
+        judge_group(group);
+        check_async_slots(group, sink_);
+      }
     }
   }
 
@@ -263,7 +247,8 @@ extern constinit const Rule api_version_skew{
         "takes only those that are not newer than itself. Registration with a newer one looks as "
         "if it had worked, and every call says that no such handler is registered. A package that "
         "was built with the newest headers and allows older runtimes works on the machine of its "
-        "author and for nobody who has one of those.",
+        "author and for nobody who has one of those. Handlers that return a future have a second "
+        "trap: jaxlib 0.4.38 moved what they call and left the version as it was.",
     .example = R"({"opseal_manifest": 1, "distribution": {"kind": "wheel", "name": "ops",)"
                R"( "requires": ["jax>=0.8.1"]}, "libraries": [{"path": "ops.so", "handlers":)"
                R"( [{"symbol": "f", "api_versions": {"min": "0.3", "max": "0.4"}}]}]})",

@@ -9,6 +9,7 @@
 #include "opseal/rule.h"
 #include "opseal/text.h"
 #include "rules/library_facts.h"
+#include "rules/package_platform.h"
 
 namespace opseal {
 namespace {
@@ -207,6 +208,7 @@ void check(const Facts& facts, Sink& sink) {
     ManifestCheck(facts.root(document), sink).run(facts);
     LibraryCheck(libraries, facts.root(document), sink).run();
   }
+  check_package_platform(facts, sink);
 }
 
 }  // namespace
@@ -218,7 +220,10 @@ extern constinit const Rule device_declared_missing{
         "The package says that it serves the device, and not one of its operators has a kernel "
         "there: the part that registers them was left out of the build, or its registrar never "
         "ran. Or kernels are registered for it from a file that holds no device code and no way to "
-        "get at any. Every call on that device fails, although the package was installed for it.",
+        "get at any. Or the package bears the device in its name (`ops-cu12`, `1.0+cu121`), and "
+        "was "
+        "built where no compiler for it was found, so that all of its libraries hold host code. "
+        "Every call on that device fails, although the package was installed for it.",
     .example =
         R"({"opseal_manifest": 1, "system": "engine", "platforms": ["cpu", "cuda"],
  "operators": [{"name": "nms", "kernels": [{"platform": "cpu"}]}]})",
@@ -227,8 +232,8 @@ extern constinit const Rule device_declared_missing{
     .profile = Profile::strict,
     .inspects =
         "declared platform of a manifest whose registrations all say theirs, or kernel for a GPU "
-        "from a library whose device code was looked for",
-    .needs = {Key::platform},
+        "from a library whose device code was looked for, or package that is named after a GPU and "
+        "whose libraries were read",
     .check = check,
 };
 

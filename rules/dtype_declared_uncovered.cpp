@@ -3,6 +3,7 @@
 #include "opseal/rule.h"
 #include "opseal/text.h"
 #include "rules/declared_dtypes.h"
+#include "rules/kernel_coverage.h"
 
 namespace opseal {
 namespace {
@@ -118,6 +119,7 @@ void check(const Facts& facts, Sink& sink) {
   OperatorCheck operators(words, sink);
   for_each_operator(
       facts, [&operators](const Fact& manifest, const Fact& op) { operators.judge(manifest, op); });
+  check_kernel_coverage(facts, sink);
 }
 
 }  // namespace
@@ -128,13 +130,19 @@ extern constinit const Rule dtype_declared_uncovered{
     .rationale =
         "The declaration is what users read and what a model is checked against. The model loads, "
         "or the graph builds, and the call fails for want of a kernel, on every device. It is "
-        "either a kernel that was forgotten or a promise that was never true.",
+        "either a kernel that was forgotten or a promise that was never true. Where a built "
+        "library "
+        "says which device kernels stand behind a registration, their names tell what they were "
+        "instantiated for: a dtype that the registration takes and no instantiation has is run by "
+        "one for another dtype, or by none.",
     .example =
         R"({"name": "mv", "inputs": [{"name": "x", "dtypes": ["f32", "f16"]}], "kernels": )"
         R"([{"platform": "cpu", "dtypes": ["f32"]}, {"platform": "gpu", "dtypes": ["f32"]}]})",
     .fix = "add the kernel, or take the dtype out of the declaration",
     .severity = Severity::error,
-    .inspects = "operator that declares dtypes and whose kernels all say what they take",
+    .inspects =
+        "operator that declares dtypes and whose kernels all say what they take, or kernel for "
+        "a GPU whose device kernels in the library say by their names what they are for",
     .needs = {Key::operators, Key::kernels},
     .check = check,
 };

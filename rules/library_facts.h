@@ -15,6 +15,8 @@ class LibraryFacts {
     for (const Document& document : facts.documents) {
       if (!document.settings) continue;
       for (const Fact seen : facts.root(document)[Key::entries].items()) {
+        const Fact hidden = seen[Key::hidden];
+        if (hidden.said()) hidden_.emplace(seen[Key::library].count(), hidden);
         if (!seen[Key::content].is_count()) continue;
         const Fact content = facts.fact(seen[Key::content].count());
         read_.emplace(seen[Key::library].count(), content);
@@ -29,6 +31,14 @@ class LibraryFacts {
     if (library[Key::exports].said() || library[Key::images].said()) return library;
     const auto read = read_.find(library.index());
     return read == read_.end() ? library : read->second;
+  }
+
+  // The definitions that a library keeps to itself and others ask for: said by a manifest, or found
+  // in its file. Needs: what `content` gave.
+  Fact hidden(const Fact& content) const {
+    if (content[Key::hidden].said()) return content[Key::hidden];
+    const auto found = hidden_.find(content.index());
+    return found == hidden_.end() ? Fact() : found->second;
   }
 
   // Calls `visit(document, manifest, library, content)` for each library, each once: what was read
@@ -50,6 +60,8 @@ class LibraryFacts {
   // Library of a manifest -> what was read of it.
   std::unordered_map<std::uint32_t, Fact> read_;
   std::unordered_set<std::uint32_t> contents_;
+  // Library -> its list.
+  std::unordered_map<std::uint32_t, Fact> hidden_;
 };
 
 }  // namespace opseal

@@ -13,44 +13,17 @@
 #include "opseal/text.h"
 #include "rules/libraries_by_name.h"
 #include "rules/library_variants.h"
+#include "rules/search_paths.h"
 #include "rules/string_forms.h"
+#include "rules/symbol_needs.h"
 #include "rules/system_libraries.h"
-#include "rules/wheel_machine.h"
+#include "rules/version_needs.h"
 
 namespace opseal {
 namespace {
 
 // A missing library is told once, with so many of those that need it.
 constexpr std::size_t most_shown = 8;
-
-// Where a path of a library's search list leads, from the root of the package: empty for one that
-// is not relative to the library.
-std::string search_folder(std::string_view library, std::string_view entry) {
-  if (!entry.starts_with("$ORIGIN") && !entry.starts_with("${ORIGIN}")) return {};
-  const std::string_view rest = entry.substr(entry.find("ORIGIN") + (entry[1] == '{' ? 7 : 6));
-  std::vector<std::string_view> parts;
-  const auto walk = [&parts](std::string_view path) {
-    while (!path.empty()) {
-      const std::size_t slash = path.find('/');
-      const std::string_view part = path.substr(0, slash);
-      path.remove_prefix(slash == path.npos ? path.size() : slash + 1);
-      if (part == ".." && !parts.empty()) {
-        parts.pop_back();
-      } else if (!part.empty() && part != "." && part != "..") {
-        parts.push_back(part);
-      }
-    }
-  };
-  const std::size_t slash = library.rfind('/');
-  walk(slash == library.npos ? std::string_view() : library.substr(0, slash));
-  walk(rest);
-  std::string folder;
-  for (const std::string_view part : parts) {
-    if (!folder.empty()) folder += '/';
-    folder += part;
-  }
-  return folder;
-}
 
 struct Needer {
   const PlacedLibrary* library = nullptr;
@@ -80,11 +53,9 @@ class NeedsCheck {
       for (const Fact need : one.content[Key::needed].items()) {
         if (need.is_text() && is_missing(one, need)) missing[need.text()].push_back({&one, need});
       }
-      judge_versions(one);
     }
     for (const auto& [soname, needers] : missing) report(soname, needers);
     judge_reach();
-    judge_machine();
   }
 
  private:
@@ -249,21 +220,6 @@ class NeedsCheck {
     }
   }
 
-  void judge_machine() {
-    const PlacedLibrary* wrong = on_wrong_machine(group_);
-    if (wrong == nullptr) return;
-    sink_.inspected();
-    const Fact machine = wrong->content[Key::machine];
-    Finding& finding = sink_.add("library " + std::string(wrong->path()),
-                                 "is built for " + quote(machine.text()) +
-                                     ", and no library of the package for the machine of its tag " +
-                                     quote(platform_tag(distribution_)),
-                                 evidence(machine, "the machine it needs"));
-    finding.related.push_back(evidence(distribution_[Key::tags], "what the package promises"));
-    finding.fix =
-        "tag the wheel for the machine of its libraries, or build them for that of the tag";
-  }
-
   static std::string folder_of(std::string_view path) {
     const std::size_t slash = path.rfind('/');
     return std::string(path.substr(0, slash == path.npos ? 0 : slash));
@@ -291,37 +247,6 @@ class NeedsCheck {
     return false;
   }
 
-  // Versions asked of a library that is here and says which ones it defines.
-  void judge_versions(const PlacedLibrary& one) {
-    for (const EntryRange::Entry entry : one.content[Key::version_needs].entries()) {
-      const std::vector<const PlacedLibrary*>& providers = together_.named(entry.name.text());
-      if (providers.empty()) continue;
-      for (const Fact version : entry.value.items()) {
-        if (!version.is_text()) continue;
-        bool judged = true;
-        bool defined = false;
-        for (const PlacedLibrary* provider : providers) {
-          const Fact definitions = provider->content[Key::version_definitions];
-          judged = judged && all_read(definitions);
-          defined = defined || list_has(definitions, version.text());
-        }
-        if (!judged) continue;
-        sink_.inspected();
-        if (defined) continue;
-        const Fact definitions = providers.front()->content[Key::version_definitions];
-        Finding& finding =
-            sink_.add("library " + std::string(one.path()),
-                      "needs version " + quote(version.text()) + " of " + quote(entry.name.text()) +
-                          ", the one beside it defines " +
-                          (definitions.size() == 0 ? std::string("none")
-                                                   : quote_list(texts_of(definitions), 4)),
-                      evidence(version, "needed here"));
-        finding.related.push_back(evidence(definitions, "defined here"));
-        finding.fix = "ship the newer library, or build against the one that is shipped";
-      }
-    }
-  }
-
   const LibraryGroup& group_;
   Fact distribution_;
   PlatformBase base_;
@@ -337,7 +262,9 @@ void check(const Facts& facts, Sink& sink) {
   const LibraryFacts libraries(facts);
   for (const LibraryGroup& group : library_groups(libraries)) {
     NeedsCheck(group, sink).run();
+    check_version_needs(group, sink);
     check_string_forms(group, sink);
+    check_symbol_needs(libraries, group, sink);
   }
 }
 
@@ -351,7 +278,9 @@ extern constinit const Rule library_needs_missing{
         "beside it. One that lay on the build machine and was not packed, that is shipped in "
         "another version, or that was compiled with the other form of strings, is not found on a "
         "machine that is just what the package's tag asks for: the import fails, for those users "
-        "only. One that is packed is found only where a run path leads to its folder, or where it "
+        "only. A symbol that its library keeps to itself (hidden visibility, a version script), or "
+        "has under a version that nobody asked for, is not found anywhere. One that "
+        "is packed is found only where a run path leads to its folder, or where it "
         "was loaded before.",
     .example = R"({"opseal_manifest": 1, "distribution": {"kind": "wheel", "name": "ops",)"
                R"( "tags": ["cp311-cp311-manylinux2014_x86_64"], "requires": []}, "libraries": [)"

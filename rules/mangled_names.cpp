@@ -448,6 +448,11 @@ std::string function_path(std::string_view mangled) {
   return reader.read() ? path_text(reader) : std::string(mangled);
 }
 
+std::string demangled_name(std::string_view mangled) {
+  NameReader reader(mangled);
+  return reader.read() ? demangle(mangled) : std::string();
+}
+
 std::string readable_kernel(std::string_view mangled) {
   NameReader reader(mangled);
   if (!reader.read()) return std::string(mangled);

@@ -24,6 +24,10 @@ FunctionName read_function_name(std::string_view mangled);
 // `ns::kernel`: the function without its template arguments and parameters, for messages.
 std::string function_path(std::string_view mangled);
 
+// `void ns::kernel<float, 4>(float const*, int)`: as C++ writes all of it. Empty for C names, and
+// for what can't be read or is too long.
+std::string demangled_name(std::string_view mangled);
+
 // `ns::kernel<float, 4>`: as C++ writes it, without parameters; as it stands where it can't be
 // read.
 std::string readable_kernel(std::string_view mangled);

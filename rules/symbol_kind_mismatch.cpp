@@ -1,5 +1,6 @@
 #include "opseal/rule.h"
 #include "rules/dispatch_kinds.h"
+#include "rules/kind_siblings.h"
 
 namespace opseal {
 namespace {
@@ -56,6 +57,7 @@ void check(const Facts& facts, Sink& sink) {
       checker.judge(entry.name, entry.value, predicate_site);
     }
   });
+  check_kind_siblings(facts, sink);
 }
 
 }  // namespace
@@ -66,13 +68,17 @@ extern constinit const Rule symbol_kind_mismatch{
     .rationale =
         "Dispatch tables grow by copying the line above. A line whose kernel was not changed runs "
         "the neighbour's kernel: it reads this kind's bytes in the other format, and returns "
-        "numbers of the right shape that are wrong.",
+        "numbers of the right shape that are wrong. The same happens to the list of symbols that a "
+        "registration looks up, where the library that it loads holds the kernel of the right "
+        "name, "
+        "too.",
     .example = R"({"operator": "matvec", "kinds": ["Q4_0", "Q5_0"], "table": {"entries":)"
                R"( [{"kind": "Q5_0", "kernel": "mv_q4_0"}]}})",
     .fix = "name the kernel that was made for the kind",
     .severity = Severity::warning,
-    .inspects = "kernel of a data format in a dispatch table or predicate",
-    .needs = {Key::dispatch},
+    .inspects =
+        "kernel of a data format in a dispatch table or predicate, or kernel for one dtype whose "
+        "symbol is looked up in a library that was read",
     .check = check,
 };
 

@@ -48,7 +48,7 @@ std::string type_of(const ElfSymbol& symbol) {
   }
 }
 
-// Sorted: `add@V_1 function; `.
+// Sorted: `add@@V_2 function; add@V_1 function; `, as linkers write default versions and others.
 std::string shown(const std::vector<ElfSymbol>& symbols, bool exported) {
   std::vector<std::string> lines;
   for (const ElfSymbol& symbol : symbols) {
@@ -56,7 +56,8 @@ std::string shown(const std::vector<ElfSymbol>& symbols, bool exported) {
     // Some linkers make a symbol for each version, and others don't.
     if (symbol.section == 0xfff1) continue;
     std::string line(symbol.name);
-    if (!symbol.version.empty()) line += "@" + std::string(symbol.version);
+    const bool default_one = symbol.is_defined() && symbol.default_version;
+    if (!symbol.version.empty()) line += (default_one ? "@@" : "@") + std::string(symbol.version);
     if (exported) line += " " + type_of(symbol);
     if (symbol.is_weak()) line += " weak";
     lines.push_back(line);
@@ -77,10 +78,10 @@ std::string error_of(const std::string& bytes) {
 }
 
 constexpr std::string_view exports =
-    "add@V_1 function; add@V_2 function; ask@V_2 function; "
-    "indirect_function@V_2 ifunc; plain_object@V_1 object; pointers@V_2 object; "
-    "protected_function@V_1 function; say@V_2 function; thread_object@V_1 tls; "
-    "weak_function@V_1 function weak; ";
+    "add@@V_2 function; add@V_1 function; ask@@V_2 function; "
+    "indirect_function@@V_2 ifunc; plain_object@@V_1 object; pointers@@V_2 object; "
+    "protected_function@@V_1 function; say@@V_2 function; thread_object@@V_1 tls; "
+    "weak_function@@V_1 function weak; ";
 
 std::string joined(const std::vector<std::string_view>& texts) {
   std::string text;

@@ -40,7 +40,7 @@ def output_of(*command):
 
 
 def exports_by_readelf(library):
-    """(name, version, kind, weak) of each export."""
+    """(name, version, whether that is its default one, kind, weak) of each export."""
     exports = []
     for line in output_of("readelf", "--wide", "--dyn-syms", library).splitlines():
         row = ROW.match(line)
@@ -49,7 +49,8 @@ def exports_by_readelf(library):
         if row["binding"] == "LOCAL" or row["visibility"] not in ("DEFAULT", "PROTECTED"):
             continue
         name, _, version = row["name"].partition("@")
-        exports.append((name, version.lstrip("@"), KINDS[row["kind"]], row["binding"] == "WEAK"))
+        default = version == "" or version.startswith("@")
+        exports.append((name, version.lstrip("@"), default, KINDS[row["kind"]], row["binding"] == "WEAK"))
     return exports
 
 
@@ -58,7 +59,13 @@ def exports_by_opseal(opseal, library):
     facts = json.loads(output_of(opseal, "dump", library))
     exports = facts["libraries"][0].get("exports", [])
     return [
-        (symbol["name"], symbol.get("version", ""), symbol.get("kind", "none"), symbol.get("weak", False))
+        (
+            symbol["name"],
+            symbol.get("version", ""),
+            symbol.get("default", True),
+            symbol.get("kind", "none"),
+            symbol.get("weak", False),
+        )
         for symbol in exports
     ]
 

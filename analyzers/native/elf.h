@@ -64,6 +64,9 @@ struct ElfSymbol {
   std::string_view version;
   // Of an import: the soname that shall provide the version.
   std::string_view version_library;
+  // Of a definition with a version. False: only those bind to it that ask for this version; what
+  // was linked without one takes another (`name@VERSION` beside `name@@VERSION`).
+  bool default_version = true;
   // Bytes of the file, where its table entry stands.
   std::uint64_t offset = 0;
 

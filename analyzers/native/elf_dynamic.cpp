@@ -233,6 +233,8 @@ std::vector<ElfSymbol> Elf::dynamic_symbols() const {
     const bool is_version = symbol.section == absolute && symbol.name == version.name;
     if (!is_version) symbol.version = version.name;
     if (!symbol.is_defined()) symbol.version_library = version.library;
+    symbol.default_version =
+        symbol.version.empty() || !symbol.is_defined() || !versions.is_hidden(i);
     budget.take(symbol.version.size() + symbol.version_library.size(), symbol.offset);
     symbols.push_back(symbol);
   }

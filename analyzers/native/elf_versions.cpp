@@ -18,6 +18,7 @@ constexpr std::uint32_t need_section = 0x6ffffffe;
 constexpr std::uint32_t number_section = 0x6fffffff;
 constexpr std::uint16_t is_file_name = 1;
 constexpr std::uint16_t number_mask = 0x7fff;
+constexpr std::uint16_t hidden_bit = 0x8000;
 
 struct VersionTable {
   Bytes bytes;
@@ -88,6 +89,10 @@ const SymbolVersions::Version& SymbolVersions::of_symbol(std::uint64_t symbol) c
   if (!numbers.holds(symbol * 2, 2)) return none;
   const std::uint16_t number = numbers.u16(symbol * 2) & number_mask;
   return number < numbered.size() ? numbered[number] : none;
+}
+
+bool SymbolVersions::is_hidden(std::uint64_t symbol) const {
+  return numbers.holds(symbol * 2, 2) && (numbers.u16(symbol * 2) & hidden_bit) != 0;
 }
 
 SymbolVersions read_symbol_versions(const Elf& elf, const DynamicTable& dynamic) {

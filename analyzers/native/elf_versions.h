@@ -19,6 +19,8 @@ struct SymbolVersions {
 
   // Empty for symbols without one.
   const Version& of_symbol(std::uint64_t symbol) const;
+  // Its version isn't the default one of its name.
+  bool is_hidden(std::uint64_t symbol) const;
 
   // By the number that the symbols use.
   std::vector<Version> numbered;

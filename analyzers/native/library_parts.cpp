@@ -1,6 +1,8 @@
 #include "analyzers/native/library_parts.h"
 
+#include <algorithm>
 #include <array>
+#include <compare>
 #include <string>
 
 namespace opseal {
@@ -30,7 +32,45 @@ std::string_view kind_word(const ElfSymbol& symbol) {
 
 constexpr std::uint64_t symbol_bytes = 24;
 
-void write_symbol(const ElfSymbol& symbol, FactWriter& writer) {
+// Functions of one address and size, by the name that comes first. Compilers give a constructor two
+// names, and linkers fold equal templates by the thousand: what C++ named is left out.
+class Aliases {
+ public:
+  explicit Aliases(const std::vector<ElfSymbol>& symbols) {
+    for (const ElfSymbol& symbol : symbols) {
+      if (counts(symbol))
+        functions_.push_back({symbol.section, symbol.value, symbol.size, symbol.name});
+    }
+    std::sort(functions_.begin(), functions_.end());
+  }
+
+  // The first of the other names; empty for the first itself, and where there is but one.
+  std::string_view of(const ElfSymbol& symbol) const {
+    if (!counts(symbol)) return {};
+    const Function key{symbol.section, symbol.value, symbol.size, {}};
+    const auto first = std::lower_bound(functions_.begin(), functions_.end(), key);
+    return first->name == symbol.name ? std::string_view() : first->name;
+  }
+
+ private:
+  struct Function {
+    std::uint32_t section;
+    std::uint64_t value;
+    std::uint64_t size;
+    std::string_view name;
+
+    auto operator<=>(const Function&) const = default;
+  };
+
+  static bool counts(const ElfSymbol& symbol) {
+    return symbol.is_export() && symbol.is_function() && symbol.size > 0 && !symbol.name.empty() &&
+           !symbol.name.starts_with("_Z");
+  }
+
+  std::vector<Function> functions_;
+};
+
+void write_symbol(const ElfSymbol& symbol, std::string_view alias, FactWriter& writer) {
   const std::uint64_t at = symbol.offset;
   const std::uint32_t object = writer.open(Key::none, NodeType::object, at);
   writer.add_text(Key::name, symbol.name, at, symbol_bytes);
@@ -41,7 +81,9 @@ void write_symbol(const ElfSymbol& symbol, FactWriter& writer) {
   if (!symbol.version_library.empty()) {
     writer.add_text(Key::library, symbol.version_library, at, symbol_bytes);
   }
+  if (!symbol.default_version) writer.add(Key::default_, NodeType::truth, 0, at, symbol_bytes);
   if (symbol.is_weak()) writer.add(Key::weak, NodeType::truth, 1, at, symbol_bytes);
+  if (!alias.empty()) writer.add_text(Key::alias_of, alias, at, symbol_bytes);
   writer.close(object, at + symbol_bytes);
 }
 
@@ -215,14 +257,17 @@ void write_dynamic(const ElfDynamic& dynamic, FactWriter& writer) {
 
 void write_symbols(const std::vector<ElfSymbol>& symbols, bool from_object, FactWriter& writer) {
   const std::uint32_t exports = writer.open(Key::exports, NodeType::list, 0);
+  // Addresses of object files count from the start of a section, of many files at once in archives.
+  const Aliases aliases(from_object ? std::vector<ElfSymbol>() : symbols);
   for (const ElfSymbol& symbol : symbols) {
-    if (symbol.is_export() && !symbol.name.empty()) write_symbol(symbol, writer);
+    if (!symbol.is_export() || symbol.name.empty()) continue;
+    write_symbol(symbol, from_object ? std::string_view() : aliases.of(symbol), writer);
   }
   writer.close(exports, 0);
   if (from_object) return;
   const std::uint32_t imports = writer.open(Key::imports, NodeType::list, 0);
   for (const ElfSymbol& symbol : symbols) {
-    if (!symbol.is_defined() && !symbol.name.empty()) write_symbol(symbol, writer);
+    if (!symbol.is_defined() && !symbol.name.empty()) write_symbol(symbol, {}, writer);
   }
   writer.close(imports, 0);
 }

@@ -161,6 +161,85 @@ bool share_path(Place& place) {
   return true;
 }
 
+// What a hand-written engine registers from a library that it built itself.
+Json own_library(const char* path, Json exports, Json content) {
+  content["path"] = path;
+  content["format"] = "elf";
+  content["needed"] = Json::array({"libc.so.6"});
+  content["exports"] = Json::array();
+  for (const Json& name : exports) {
+    content["exports"].push_back({{"name", name}, {"kind", "function"}});
+  }
+  return content;
+}
+
+// The kernel for the narrow dtype was written and never instantiated.
+bool forget_instantiation(Place& place) {
+  if (!has_items(place.item, "images")) return false;
+  Json kernels = Json::array(
+      {{{"name", "_Z9mv_kernelIfEvPKT_PS0_i"}}, {{"name", "_Z9mv_kernelIdEvPKT_PS0_i"}}});
+  Json image = {
+      {"container", 0}, {"kind", "sass"}, {"architecture", "sm_90"}, {"kernels", kernels}};
+  Json handler = {{"symbol", "mv_own"},
+                  {"stage", "execute"},
+                  {"reaches", Json::array({kernels[0]["name"], kernels[1]["name"]})}};
+  place.added.push_back(
+      own_library("own/libmv.so", Json::array({"mv_own"}),
+                  {{"images", Json::array({image})}, {"handlers", Json::array({handler})}}));
+  place.beside["operators"] =
+      Json::array({{{"name", "mv_own"},
+                    {"kernels", Json::array({{{"platform", "cuda"},
+                                              {"dtypes", {"float32", "float64", "float16"}},
+                                              {"symbol", "mv_own"},
+                                              {"library", "own/libmv.so"}}})}}});
+  return true;
+}
+
+// A line of the table of symbols was copied, and only its kind changed.
+bool copy_symbol(Place& place) {
+  if (!has(place.item, "exports")) return false;
+  place.added.push_back(own_library("own/libmv.so", {"mv_q4_0", "mv_q5_0"}, Json::object()));
+  Json kernels = Json::array();
+  for (const char* kind : {"q4_0", "q5_0"}) {
+    kernels.push_back({{"platform", "cpu"},
+                       {"dtypes", Json::array({kind})},
+                       {"symbol", "mv_q4_0"},
+                       {"library", "own/libmv.so"}});
+  }
+  place.beside["operators"] = Json::array({{{"name", "mv_own"}, {"kernels", kernels}}});
+  return true;
+}
+
+// The second of two kernels is an alias until somebody writes it.
+bool alias_kernel(Place& place) {
+  if (!has(place.item, "exports")) return false;
+  Json library = own_library("own/libmv.so", {"mv_fast", "mv_small"}, Json::object());
+  library["exports"][1]["alias_of"] = "mv_fast";
+  place.added.push_back(std::move(library));
+  Json kernels = Json::array();
+  for (const char* symbol : {"mv_fast", "mv_small"}) {
+    kernels.push_back({{"platform", "cpu"},
+                       {"dtypes", Json::array({"f32"})},
+                       {"symbol", symbol},
+                       {"library", "own/libmv.so"}});
+  }
+  place.beside["operators"] = Json::array({{{"name", "mv_own"}, {"kernels", kernels}}});
+  return true;
+}
+
+// `-fvisibility=hidden` came, and the attribute of one function didn't.
+bool hide_function(Place& place) {
+  if (!has(place.item, "exports")) return false;
+  Json user = own_library("own/libuser.so", Json::array(), Json::object());
+  user["needed"].push_back("libcore.so");
+  user["imports"] = Json::array({{{"name", "core_run"}, {"kind", "none"}}});
+  Json core = own_library("own/libcore.so", {"core_start"}, Json::object());
+  core["hidden"] = Json::array({{{"name", "core_run"}, {"kind", "function"}}});
+  place.added.push_back(std::move(user));
+  place.added.push_back(std::move(core));
+  return true;
+}
+
 }  // namespace
 
 std::vector<Mistake> library_mistakes() {
@@ -173,6 +252,11 @@ std::vector<Mistake> library_mistakes() {
       {"library-needs-missing", "a library that wasn't put into the package", need_unshipped,
        table},
       {"library-needs-missing", "another version put into the package", need_other_version, table},
+      {"library-needs-missing", "a function that its library hides", hide_function, table},
+      {"dtype-declared-uncovered", "a kernel that was not instantiated for a dtype",
+       forget_instantiation, table},
+      {"symbol-kind-mismatch", "the symbol of another kind, copied", copy_symbol, table},
+      {"duplicate-alias-kernel", "a kernel that is an alias of the other", alias_kernel, table},
       {"library-runtime-skew", "a part built with another CUDA", need_other_runtime, table},
       {"runpath-absolute", "the run path of the build", search_build_folder, table},
       {"wheel-tag-glibc", "built on a newer system", need_newer_libc, table},

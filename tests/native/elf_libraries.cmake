@@ -21,6 +21,16 @@ elf_library(symbols_sysv.so symbols.cpp ${symbols_options} -s -Wl,--hash-style=s
 elf_library(symbols_debug.so symbols.cpp ${symbols_options} -g)
 elf_library(registrars.so registrars.cpp -O1)
 elf_library(registrars_stripped.so registrars.cpp -O1 -s)
+# One keeps to itself what the other asks for.
+set(keeper_options -O1 -nostdlib -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/native/keeper.map -Wl,-soname,libkeeper.so)
+elf_library(libkeeper.so keeper.cpp ${keeper_options})
+elf_library(libkeeper_stripped.so keeper.cpp ${keeper_options} -s)
+add_custom_command(OUTPUT ${elf_library_folder}/libasker.so
+  COMMAND ${CMAKE_CXX_COMPILER} -shared -fPIC -O1 -nostdlib -o ${elf_library_folder}/libasker.so
+          ${CMAKE_CURRENT_SOURCE_DIR}/native/asker.cpp -Wl,--no-as-needed ${elf_library_folder}/libkeeper.so
+  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/native/asker.cpp ${elf_library_folder}/libkeeper.so
+  VERBATIM)
+list(APPEND elf_libraries ${elf_library_folder}/libasker.so)
 # At several levels, since inlining decides how far a handler is from its type.
 foreach(level 0 1 2 3)
   elf_library(handlers_O${level}.so handlers.cpp -std=c++20 -O${level} -s)
