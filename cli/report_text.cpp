@@ -10,13 +10,18 @@
 // Silenced findings are counted in the last lines and not shown.
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <ostream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/places.h"
 #include "cli/reports.h"
 #include "opseal/text.h"
+#include "rules/rules.h"
 
 namespace opseal {
 namespace {
@@ -65,8 +70,16 @@ std::string skipped_text(const std::vector<RuleRun>& runs, bool each) {
   std::vector<std::string> named;
   std::vector<std::string> idle;
   std::vector<std::pair<Key, std::uint64_t>> needs;
+  // Rules that only the command line keeps from running.
+  std::vector<std::string> unstated;
   for (const RuleRun& run : runs) {
     if (!run.skipped) continue;
+    if (run.missing != Key::none && run.missing == run.rule->asked_by) {
+      const std::string_view option = option_that_states(run.missing);
+      if (!option.empty()) {
+        unstated.push_back(std::string(run.rule->id) + " wants " + quote(option));
+      }
+    }
     named.push_back(std::string(run.rule->id) + " (" + run.reason + ')');
     if (run.missing == Key::none) {
       idle.emplace_back(run.rule->id);
@@ -103,7 +116,44 @@ std::string skipped_text(const std::vector<RuleRun>& runs, bool each) {
     }
     text += (parts.empty() ? "" : "; ") + ("nothing to look at for " + join(idle, ", "));
   }
+  if (!unstated.empty()) text += "; " + join(unstated, ", ");
   return text + '\n';
+}
+
+// What was read of libraries in which no rule found anything to look at, and what they lack of that
+// which rules look at.
+std::string unjudged_libraries_text(const Facts& facts) {
+  struct Part {
+    Key key;
+    std::string_view one;
+    std::string_view many;
+  };
+  constexpr Part parts[] = {{Key::exports, "exported symbol", "exported symbols"},
+                            {Key::needed, "needed library", "needed libraries"},
+                            {Key::images, "image of device code", "images of device code"},
+                            {Key::handlers, "FFI handler", "FFI handlers"},
+                            {Key::registrars, "registration", "registrations"}};
+  std::uint64_t libraries = 0;
+  std::uint64_t counts[std::size(parts)] = {};
+  for (const Document& document : facts.documents) {
+    for (const Fact library : facts.root(document)[Key::libraries].items()) {
+      if (library[Key::format].said()) ++libraries;
+      for (std::size_t i = 0; i < std::size(parts); ++i) counts[i] += library[parts[i].key].size();
+    }
+  }
+  std::vector<std::string> there;
+  std::vector<std::string> lacking;
+  for (std::size_t i = 0; i < std::size(parts); ++i) {
+    if (counts[i] > 0) {
+      there.push_back(plural(counts[i], std::string(parts[i].one), std::string(parts[i].many)));
+    } else {
+      lacking.push_back("no " + std::string(parts[i].many));
+    }
+  }
+  there.insert(there.end(), lacking.begin(), lacking.end());
+  return "read " + plural(libraries, "library", "libraries") + " with " + join(there, ", ") +
+         ", in which no rule found anything to look at; more rules run on a whole package, and "
+         "beside a manifest that names the library";
 }
 
 class TextReport {
@@ -216,12 +266,15 @@ class TextReport {
                    ? "nothing to check: found no input; of what git ignores only files and "
                      "directories given by name are read (`--no-ignore` reads all)\n"
                : audit_.settings.compares
-                   ? "nothing to compare: one side has no input\n"
+                   ? std::string("nothing to compare: one side has no input\n")
+               : audit_.libraries > 0
+                   ? "nothing to check: " + unjudged_libraries_text(audit_.facts) + '\n'
                    : "nothing to check: no rule found anything to look at\n");
     } else if (!audit_.complete) {
       out_ << (problems() > 0 ? "incomplete: not everything could be read\n"
-                              : "incomplete: under `--strict` each rule that was asked for must "
-                                "have something to look at\n");
+                              : "incomplete: under `--strict` what was asked for must have "
+                                "something to look at: " +
+                                    join(audit_.unheard, ", ") + '\n');
     }
   }
 
