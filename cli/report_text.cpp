@@ -240,7 +240,9 @@ class TextReport {
     if (audit_.baselined > 0) out_ << ", " << audit_.baselined << " in the baseline";
     if (problems() > 0) out_ << ", " << plural(problems(), "problem");
     out_ << '\n';
-    if (audit_.inputs > 0) out_ << skipped_text(audit_.runs, audit_.settings.strict);
+    // Of a profile's rules most are about other inputs, and the verdict names those that count.
+    const bool names_each = audit_.settings.strict && !audit_.settings.select.empty();
+    if (audit_.inputs > 0) out_ << skipped_text(audit_.runs, names_each);
     if (audit_.other_files > 0) {
       out_ << "not looked at: " << plural(audit_.other_files, "file")
            << " of no kind that opseal reads\n";
