@@ -178,7 +178,7 @@ def runs():
     yield ["-"], '{"opseal_manifest": 1, ', 4
     yield ["-"], '{"opseal_manifest": 1}', 3
     named = '{"opseal_manifest": 1, "operators": [{"name": "add"}]}'
-    yield ["-", "--strict", "--select", "jvp-arity"], named, 4
+    yield ["-", "--strict", "--select", "jvp-arity", "--select", "name-charset"], named, 4
     yield ["-", "--strict", "--arch", "sm_90"], named, 4
     yield ["-", "--strict"], named, 0
     yield ["docs", "--allow-empty"], None, 0
