@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -20,6 +19,7 @@
 
 #include "cli/places.h"
 #include "cli/reports.h"
+#include "cli/unjudged.h"
 #include "opseal/text.h"
 #include "rules/rules.h"
 
@@ -118,42 +118,6 @@ std::string skipped_text(const std::vector<RuleRun>& runs, bool each) {
   }
   if (!unstated.empty()) text += "; " + join(unstated, ", ");
   return text + '\n';
-}
-
-// What was read of libraries in which no rule found anything to look at, and what they lack of that
-// which rules look at.
-std::string unjudged_libraries_text(const Facts& facts) {
-  struct Part {
-    Key key;
-    std::string_view one;
-    std::string_view many;
-  };
-  constexpr Part parts[] = {{Key::exports, "exported symbol", "exported symbols"},
-                            {Key::needed, "needed library", "needed libraries"},
-                            {Key::images, "image of device code", "images of device code"},
-                            {Key::handlers, "FFI handler", "FFI handlers"},
-                            {Key::registrars, "registration", "registrations"}};
-  std::uint64_t libraries = 0;
-  std::uint64_t counts[std::size(parts)] = {};
-  for (const Document& document : facts.documents) {
-    for (const Fact library : facts.root(document)[Key::libraries].items()) {
-      if (library[Key::format].said()) ++libraries;
-      for (std::size_t i = 0; i < std::size(parts); ++i) counts[i] += library[parts[i].key].size();
-    }
-  }
-  std::vector<std::string> there;
-  std::vector<std::string> lacking;
-  for (std::size_t i = 0; i < std::size(parts); ++i) {
-    if (counts[i] > 0) {
-      there.push_back(plural(counts[i], std::string(parts[i].one), std::string(parts[i].many)));
-    } else {
-      lacking.push_back("no " + std::string(parts[i].many));
-    }
-  }
-  there.insert(there.end(), lacking.begin(), lacking.end());
-  return "read " + plural(libraries, "library", "libraries") + " with " + join(there, ", ") +
-         ", in which no rule found anything to look at; more rules run on a whole package, and "
-         "beside a manifest that names the library";
 }
 
 class TextReport {
