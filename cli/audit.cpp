@@ -181,19 +181,28 @@ bool fails(const Audit& audit) {
       });
 }
 
+// Who selects a rule, or states the fleet that it is about, asks for it. A profile has rules for
+// every kind of input, and no input holds them all: of those only the ones count that lack nothing
+// but what the command line states.
+bool is_asked_for(const Settings& settings, const RuleRun& run) {
+  if (!settings.select.empty() || settings.states(run.rule->asked_by)) return true;
+  return run.missing != Key::none && run.missing == run.rule->asked_by;
+}
+
 void conclude(Audit& audit, bool allow_empty) {
   const bool unread =
       std::any_of(audit.facts.problems.begin(), audit.facts.problems.end(),
                   [](const Problem& problem) { return problem.severity == Severity::error; });
-  const bool unheard =
-      audit.settings.strict && std::any_of(audit.runs.begin(), audit.runs.end(),
-                                           [](const RuleRun& run) { return run.skipped; });
+  for (const RuleRun& run : audit.runs) {
+    if (!audit.settings.strict || !run.skipped || !is_asked_for(audit.settings, run)) continue;
+    audit.unheard.push_back(std::string(run.rule->id) + " (" + run.reason + ')');
+  }
   // Inputs without anything that a rule looks at are as good as none.
   const bool ran = audit.settings.compares
                        ? has_two_dumps(audit.facts)
                        : std::any_of(audit.runs.begin(), audit.runs.end(),
                                      [](const RuleRun& run) { return !run.skipped; });
-  audit.complete = !unread && !unheard;
+  audit.complete = !unread && audit.unheard.empty();
   if (fails(audit)) {
     audit.exit_code = exit_code::findings;
   } else if (!ran && !unread) {

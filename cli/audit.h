@@ -42,8 +42,9 @@ struct Audit {
   std::uint64_t operators = 0;
   // Built files whose content was read, those in packages included.
   std::uint64_t libraries = 0;
-  // Everything that was given could be read, and under --strict every chosen rule had something to
-  // look at.
+  // Under --strict: rules that were asked for and had nothing to look at, each with the reason.
+  std::vector<std::string> unheard;
+  // Everything that was given could be read, and there is nothing unheard.
   bool complete = true;
   int exit_code = 0;
 };

@@ -10,13 +10,18 @@
 // Silenced findings are counted in the last lines and not shown.
 
 #include <algorithm>
+#include <cstdint>
 #include <ostream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/places.h"
 #include "cli/reports.h"
+#include "cli/unjudged.h"
 #include "opseal/text.h"
+#include "rules/rules.h"
 
 namespace opseal {
 namespace {
@@ -65,8 +70,16 @@ std::string skipped_text(const std::vector<RuleRun>& runs, bool each) {
   std::vector<std::string> named;
   std::vector<std::string> idle;
   std::vector<std::pair<Key, std::uint64_t>> needs;
+  // Rules that only the command line keeps from running.
+  std::vector<std::string> unstated;
   for (const RuleRun& run : runs) {
     if (!run.skipped) continue;
+    if (run.missing != Key::none && run.missing == run.rule->asked_by) {
+      const std::string_view option = option_that_states(run.missing);
+      if (!option.empty()) {
+        unstated.push_back(std::string(run.rule->id) + " wants " + quote(option));
+      }
+    }
     named.push_back(std::string(run.rule->id) + " (" + run.reason + ')');
     if (run.missing == Key::none) {
       idle.emplace_back(run.rule->id);
@@ -103,6 +116,7 @@ std::string skipped_text(const std::vector<RuleRun>& runs, bool each) {
     }
     text += (parts.empty() ? "" : "; ") + ("nothing to look at for " + join(idle, ", "));
   }
+  if (!unstated.empty()) text += "; " + join(unstated, ", ");
   return text + '\n';
 }
 
@@ -190,7 +204,9 @@ class TextReport {
     if (audit_.baselined > 0) out_ << ", " << audit_.baselined << " in the baseline";
     if (problems() > 0) out_ << ", " << plural(problems(), "problem");
     out_ << '\n';
-    if (audit_.inputs > 0) out_ << skipped_text(audit_.runs, audit_.settings.strict);
+    // Of a profile's rules most are about other inputs, and the verdict names those that count.
+    const bool names_each = audit_.settings.strict && !audit_.settings.select.empty();
+    if (audit_.inputs > 0) out_ << skipped_text(audit_.runs, names_each);
     if (audit_.other_files > 0) {
       out_ << "not looked at: " << plural(audit_.other_files, "file")
            << " of no kind that opseal reads\n";
@@ -216,12 +232,15 @@ class TextReport {
                    ? "nothing to check: found no input; of what git ignores only files and "
                      "directories given by name are read (`--no-ignore` reads all)\n"
                : audit_.settings.compares
-                   ? "nothing to compare: one side has no input\n"
+                   ? std::string("nothing to compare: one side has no input\n")
+               : audit_.libraries > 0
+                   ? "nothing to check: " + unjudged_libraries_text(audit_.facts) + '\n'
                    : "nothing to check: no rule found anything to look at\n");
     } else if (!audit_.complete) {
       out_ << (problems() > 0 ? "incomplete: not everything could be read\n"
-                              : "incomplete: under `--strict` each rule that was asked for must "
-                                "have something to look at\n");
+                              : "incomplete: under `--strict` what was asked for must have "
+                                "something to look at: " +
+                                    join(audit_.unheard, ", ") + '\n');
     }
   }
 

@@ -218,6 +218,15 @@ Settings make_settings(const Options& options) {
   return settings;
 }
 
+bool Settings::states(Key key) const {
+  const auto either = [this](auto member) {
+    return !(stated.*member).empty() || !(also_stated.*member).empty();
+  };
+  if (key == Key::architectures) return either(&StatedSettings::architectures);
+  if (key == Key::required_platforms) return either(&StatedSettings::platforms);
+  return key == Key::joins && either(&StatedSettings::joins);
+}
+
 std::vector<const Rule*> choose_rules(Settings& settings) {
   for (const std::string& pattern : settings.select) {
     if (!matches_a_rule(pattern)) throw UsageError(no_such_rule(pattern));
@@ -246,8 +255,7 @@ std::vector<const Rule*> choose_rules(Settings& settings) {
   std::vector<const Rule*> chosen;
   for (const Rule* rule : all_rules()) {
     if (settings.compares ? !rule->two_dumps : rule->two_dumps && settings.select.empty()) continue;
-    const bool asked = rule->profile <= settings.profile ||
-                       (rule->asked_by == Key::joins && settings.states_joins());
+    const bool asked = rule->profile <= settings.profile || settings.states(rule->asked_by);
     const bool wanted = settings.select.empty() ? asked : matches_any(settings.select, rule->id);
     if (wanted && !matches_any(settings.ignore, rule->id)) chosen.push_back(rule);
   }

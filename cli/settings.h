@@ -54,7 +54,9 @@ struct Settings {
   // What was asked for and had no effect, such as a pattern that matches no rule.
   std::vector<std::string> remarks;
 
-  bool states_joins() const { return !stated.joins.empty() || !also_stated.joins.empty(); }
+  // The command line or the file states what only a run can say: `architectures`,
+  // `required_platforms`, `joins`.
+  bool states(Key key) const;
 };
 
 Settings make_settings(const Options& options);

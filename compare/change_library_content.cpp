@@ -135,7 +135,10 @@ void compare_library_content(ChangeList& list, const std::string& subject, const
                      exports_of(before), exports_of(after), before[Key::exports],
                      after[Key::exports]);
   }
-  if (list.both(before, after, Key::images)) compare_device_code(list, subject, before, after);
+  if (list.both(before, after, Key::images)) {
+    compare_device_code(list, subject, before, after);
+    compare_bodies(list, subject, before, after);
+  }
   if (list.both(before, after, Key::registrars)) {
     compare_elements(list, subject,
                      {"registrars",

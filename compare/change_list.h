@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compare/changes.h"
+#include "compare/library_sets.h"
 #include "rules/two_dumps.h"
 
 namespace opseal {
@@ -84,7 +85,15 @@ void compare_library_content(ChangeList& list, const std::string& subject, const
 // What devices its code serves.
 void compare_device_code(ChangeList& list, const std::string& subject, const Fact& before,
                          const Fact& after);
-void compare_libraries(ChangeList& list, const Fact& before, const Fact& after);
+// Libraries and packages of all manifests and files.
+void compare_libraries(ChangeList& list, const Facts& facts);
+// What two packages promise by their tags.
+void compare_packages(ChangeList& list, const LibrarySet& before, const LibrarySet& after);
+// What their libraries ask of the system and of others.
+void compare_needs(ChangeList& list, const LibrarySet& before, const LibrarySet& after);
+// Kernels that did something for a device in one of two builds and nothing in the other.
+void compare_bodies(ChangeList& list, const std::string& subject, const Fact& before,
+                    const Fact& after);
 void compare_dispatches(ChangeList& list, const Fact& before, const Fact& after);
 // Tells of operators and targets that came and went, and which may be the same.
 void add_moved(ChangeList& list, const Paired& paired, bool operators);

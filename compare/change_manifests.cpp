@@ -134,7 +134,7 @@ void compare_manifests(ChangeList& list, const Fact& before, const Fact& after) 
   compare_aliases(list, before, after);
   compare_members({list, "on_duplicate", {}, {}, {}}, manifest_rows, before, after);
   compare_caches(list, before, after);
-  compare_libraries(list, before, after);
+  list.both(before, after, Key::libraries);
   compare_dispatches(list, before, after);
 }
 

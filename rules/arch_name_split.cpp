@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "opseal/registration.h"
@@ -107,34 +108,45 @@ class LibraryCheck {
                  (end < last ? "..." : "") + text.substr(last));
   }
 
+  // One finding for all images that hold the same names in place of the same ones.
   void tell(const std::vector<Pair>& pairs) {
+    using Names = std::pair<std::vector<Name>, std::vector<Name>>;
+    std::map<Names, std::vector<const Pair*>> by_names;
     for (std::size_t first = 0; first < pairs.size();) {
+      Names names;
       std::size_t end = first;
-      std::vector<Name> strange;
-      std::vector<Name> lacking;
-      while (end < pairs.size() && pairs[end].device == pairs[first].device) {
-        strange.push_back(pairs[end].unregistered.front().name);
-        lacking.push_back(pairs[end].registered.front().name);
-        ++end;
+      for (; end < pairs.size() && pairs[end].device == pairs[first].device; ++end) {
+        names.first.push_back(pairs[end].unregistered.front().name);
+        names.second.push_back(pairs[end].registered.front().name);
       }
-      const Pair& pair = pairs[first];
-      const Architecture& at = kernels_.devices()[pair.device];
-      const KernelRow& held = *std::find_if(
-          pair.unregistered.begin(), pair.unregistered.end(),
-          [&](const KernelRow& row) { return kernels_.image_of(row).device == pair.device; });
-      Finding& finding = sink_.add(
-          library_subject(library_),
-          "image for " + quote(to_text(at)) + " holds " + plural(strange.size(), "kernel") +
-              " under " + (strange.size() == 1 ? "a name" : "names") +
-              " that the host never registers: " + kernel_list(kernels_, lacking),
-          evidence(kernels_.fact(held)[Key::name],
-                   name_beside(strange.front(), lacking.front()) +
-                       ", whose mangled name stands nowhere in the host's data"));
-      finding.related.push_back(evidence(
-          kernels_.fact(pair.registered.front())[Key::name],
-          name_beside(lacking.front(), strange.front()) + " in other images and in the host"));
+      by_names[std::move(names)].push_back(&pairs[first]);
       first = end;
     }
+    for (const auto& [names, of_device] : by_names) report(names.first, names.second, of_device);
+  }
+
+  void report(const std::vector<Name>& strange, const std::vector<Name>& lacking,
+              const std::vector<const Pair*>& of_device) {
+    std::vector<Architecture> at;
+    for (const Pair* pair : of_device) at.push_back(kernels_.devices()[pair->device]);
+    std::sort(at.begin(), at.end(),
+              [](const Architecture& a, const Architecture& b) { return a.number() < b.number(); });
+    const Pair& pair = *of_device.front();
+    const KernelRow& held = *std::find_if(
+        pair.unregistered.begin(), pair.unregistered.end(),
+        [&](const KernelRow& row) { return kernels_.image_of(row).device == pair.device; });
+    Finding& finding =
+        sink_.add(library_subject(library_),
+                  (at.size() > 1 ? "images for " : "image for ") + to_text(at) +
+                      (at.size() > 1 ? " hold " : " holds ") + plural(strange.size(), "kernel") +
+                      " under " + (strange.size() == 1 ? "a name" : "names") +
+                      " that the host never registers: " + kernel_list(kernels_, lacking),
+                  evidence(kernels_.fact(held)[Key::name],
+                           name_beside(strange.front(), lacking.front()) +
+                               ", whose mangled name stands nowhere in the host's data"));
+    finding.related.push_back(evidence(
+        kernels_.fact(pair.registered.front())[Key::name],
+        name_beside(lacking.front(), strange.front()) + " in other images and in the host"));
   }
 
   Fact library_;

@@ -115,7 +115,8 @@ extern constinit const Rule arch_uncovered{
     .severity = Severity::error,
     .tier = Tier::bytes,
     .inspects = "kernel of a library, held against a stated fleet",
-    .needs = {Key::libraries, Key::path, Key::images, Key::architectures},
+    .needs = {Key::libraries, Key::images, Key::architecture, Key::architectures},
+    .asked_by = Key::architectures,
     .check = check,
 };
 

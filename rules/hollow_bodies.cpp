@@ -15,19 +15,6 @@
 namespace opseal {
 namespace {
 
-enum class Body : std::uint8_t { unknown, hollow, full, other };
-
-// Long bodies are not counted. A trap is said where there is one: who counted the instructions
-// looked at each of them.
-Body body_of(const Fact& kernel) {
-  const Fact instructions = kernel[Key::instructions];
-  const Fact writes = kernel[Key::writes];
-  if (!writes.is_truth()) return Body::unknown;
-  if (writes.truth()) return Body::full;
-  if (!instructions.is_count() || instructions.count() > most_of_nothing) return Body::other;
-  return kernel[Key::traps].truth() ? Body::other : Body::hollow;
-}
-
 // A kernel whose bodies of one unit are full for some devices and hollow for others.
 struct Candidate {
   std::vector<KernelRow> hollow;
@@ -195,6 +182,17 @@ class LibraryCheck {
 };
 
 }  // namespace
+
+// Long bodies are not counted. A trap is said where there is one: who counted the instructions
+// looked at each of them.
+Body body_of(const Fact& kernel) {
+  const Fact instructions = kernel[Key::instructions];
+  const Fact writes = kernel[Key::writes];
+  if (!writes.is_truth()) return Body::unknown;
+  if (writes.truth()) return Body::full;
+  if (!instructions.is_count() || instructions.count() > most_of_nothing) return Body::other;
+  return kernel[Key::traps].truth() ? Body::other : Body::hollow;
+}
 
 void check_hollow_bodies(const Facts& facts, Sink& sink, HollowEvidence wanted) {
   LibraryFacts(facts).for_each(

@@ -19,6 +19,19 @@ enum class HollowEvidence : std::uint8_t {
   weak
 };
 
+enum class Body : std::uint8_t {
+  // Nobody looked.
+  unknown,
+  // Ends at once without a store or a trap.
+  hollow,
+  // Stores.
+  full,
+  other
+};
+
+// What a kernel of an image does.
+Body body_of(const Fact& kernel);
+
 // Tells kernels whose bodies of one unit store for some devices and end at once on others. Counts
 // those that evidence of that kind could judge.
 void check_hollow_bodies(const Facts& facts, Sink& sink, HollowEvidence wanted);

@@ -79,6 +79,7 @@ class NeedsCheck {
   // Whether somebody else may well provide it.
   bool is_elsewhere(const PlacedLibrary& one, std::string_view soname) const {
     if (is_framework_library(soname)) return true;
+    if (soname == "libgomp.so.1" && needs_torch(one)) return true;
     for (const Fact requirement : distribution_[Key::requires_].items()) {
       if (may_bring(requirement.text(), soname)) return true;
       // Another part of the same release: the library may have any name.
@@ -99,6 +100,15 @@ class NeedsCheck {
           return true;
         }
       }
+    }
+    return false;
+  }
+
+  // Whoever loads it has loaded torch before, whether the package asks for it or not, and the
+  // runtime of OpenMP that torch's wheels carry keeps its soname.
+  static bool needs_torch(const PlacedLibrary& one) {
+    for (const Fact need : one.content[Key::needed].items()) {
+      if (need.text().starts_with("libtorch") || need.text().starts_with("libc10")) return true;
     }
     return false;
   }

@@ -475,6 +475,7 @@ DtypeNeed dtype_need(std::string_view mangled) {
   if (has("fp4") || has("e2m1")) return DtypeNeed::fp4;
   if (has("fp8") || has("e4m3") || has("e5m2") || has("float8")) return DtypeNeed::fp8;
   if (has("bfloat16") || has("bf16") || has("df16b")) return DtypeNeed::bf16;
+  if (has("half") || has("fp16") || has("float16") || has("df16_")) return DtypeNeed::fp16;
   return DtypeNeed::none;
 }
 
@@ -482,6 +483,8 @@ std::uint32_t least_capability(DtypeNeed need) {
   switch (need) {
     case DtypeNeed::none:
       return 0;
+    case DtypeNeed::fp16:
+      return 53;
     case DtypeNeed::bf16:
       return 80;
     case DtypeNeed::fp8:

@@ -36,9 +36,9 @@ std::string readable_kernel(std::string_view mangled);
 std::string short_kernel(std::string_view mangled);
 
 // What a kernel computes with that old devices can't, by the words in its mangled name.
-enum class DtypeNeed : std::uint8_t { none, bf16, fp8, fp4 };
+enum class DtypeNeed : std::uint8_t { none, fp16, bf16, fp8, fp4 };
 DtypeNeed dtype_need(std::string_view mangled);
-// The least capability with machine instructions for it: 80, 89, 100; 0 for none.
+// The least capability with machine instructions for it: 53, 80, 89, 100; 0 for none.
 std::uint32_t least_capability(DtypeNeed need);
 
 }  // namespace opseal

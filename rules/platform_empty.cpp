@@ -89,6 +89,7 @@ extern constinit const Rule platform_empty{
     .severity = Severity::error,
     .inspects = "operator with stated kernels and a required platform",
     .needs = {Key::operators, Key::kernels, Key::required_platforms},
+    .asked_by = Key::required_platforms,
     .check = check,
 };
 

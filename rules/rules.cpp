@@ -30,6 +30,14 @@ Key unmet_need(const Rule& rule, const Facts& facts) {
   return Key::none;
 }
 
+// Why a rule was skipped for the lack of a key, and how to state one that only the run can say.
+std::string unsaid_reason(const Rule& rule, Key missing) {
+  std::string reason = "no input says " + quote(to_text(missing));
+  if (missing != rule.asked_by) return reason;
+  const std::string_view option = option_that_states(missing);
+  return option.empty() ? reason : reason + "; " + quote(option) + " states them";
+}
+
 }  // namespace
 
 std::span<const Rule* const> all_rules() { return rule_table; }
@@ -39,6 +47,11 @@ const Rule* find_rule(std::string_view id) {
     if (rule->id == id) return rule;
   }
   return nullptr;
+}
+
+std::string_view option_that_states(Key key) {
+  if (key == Key::architectures) return "--arch";
+  return key == Key::required_platforms ? "--platform" : std::string_view();
 }
 
 bool has_two_dumps(const Facts& facts) {
@@ -68,7 +81,7 @@ RuleRun run_rule(const Rule& rule, const Facts& facts, std::vector<Finding>& fin
     run.missing = Key::none;
     run.reason = "compares two dumps, which `opseal diff` does";
   } else if (run.missing != Key::none) {
-    run.reason = "no input says " + quote(to_text(run.missing));
+    run.reason = unsaid_reason(rule, run.missing);
   }
   Sink sink(rule);
   if (run.reason.empty()) {

@@ -15,6 +15,10 @@ std::span<const Rule* const> all_rules();
 // nullptr when there is none.
 const Rule* find_rule(std::string_view id);
 
+// The option of the command line by which a run states a key that hardly any input says: `--arch`.
+// Empty for other keys.
+std::string_view option_that_states(Key key);
+
 // The facts hold a dump from before and one from after.
 bool has_two_dumps(const Facts& facts);
 

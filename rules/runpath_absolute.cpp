@@ -58,6 +58,15 @@ bool is_relative(std::string_view path) {
   return path.empty() || (path[0] != '/' && path[0] != '$' && path[0] != '@');
 }
 
+// Where the loader looks in any case, on one system or another.
+bool is_system_place(std::string_view path) {
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  constexpr std::array<std::string_view, 8> places = {
+      "/lib",     "/lib64",     "/lib/x86_64-linux-gnu",     "/lib/aarch64-linux-gnu",
+      "/usr/lib", "/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"};
+  return has(places, path);
+}
+
 // `/usr/local/cuda-#/lib` for each version of CUDA.
 std::string without_numbers(std::string_view path) {
   std::string result;
@@ -115,7 +124,7 @@ class RunPathCheck {
  private:
   bool is_wrong(const PlacedLibrary& one, std::string_view path) const {
     if (is_relative(path)) return true;
-    if (!path.starts_with('/') || of_a_system_) return false;
+    if (!path.starts_with('/') || of_a_system_ || is_system_place(path)) return false;
     return packed_ || (is_build_place(path) && !is_in_place(path, place_of(one)));
   }
 

@@ -30,7 +30,7 @@ constexpr std::string_view frameworks[] = {
     // NVIDIA
     "cuda", "cublas", "cudnn", "cufft", "cufile", "curand", "cusolver", "cusparse", "cutensor",
     "cupti", "cudss", "cuquantum", "custatevec", "cuvs", "cugraph", "cudf", "cuml", "nccl", "npp",
-    "nv", "mathdx", "raft.", "rmm.",
+    "nv", "mathdx", "raft.", "rmm.", "rapids_logger.",
     // AMD
     "amdhip", "amd_", "amdocl", "hip", "hsa-", "rocm", "rocblas", "rocsolver", "rocsparse",
     "rocrand", "rocfft", "rocprim", "roctracer", "roctx", "rocprofiler", "rccl", "MIOpen",
@@ -42,6 +42,9 @@ constexpr std::string_view frameworks[] = {
     "ascend", "hccl", "opapi", "ge_", "graph.", "runtime.", "musa", "mudnn", "mublas", "murand",
     "mccl", "cnrt", "cnnl", "cndev", "Qnn", "xpu", "bang", "tpu", "neuron", "nrt.", "vulkan",
     "edgetpu",
+    // Ascend's toolkit (CANN), whose names say little
+    "acl_", "alog.", "atb.", "c_sec.", "error_manager.", "exe_graph.", "lowering.", "mmpa.",
+    "msprof", "nnopbase.", "platform.", "profapi.", "register.", "slog.", "tiling_api.",
     // frameworks and interpreters
     "tensorflow", "tflite", "jax", "xla", "onnxruntime", "tvm", "ggml", "llama", "executorch",
     "python", "pypy", "mpi", "mxnet", "paddle", "mindspore", "arrow", "ray_", "R.", "julia", "jvm",

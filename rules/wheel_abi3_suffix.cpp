@@ -64,10 +64,10 @@ void check(const Facts& facts, Sink& sink) {
       const std::string_view interpreter = interpreter_of(path.text());
       const Fact imports = library[Key::imported_by];
       if (interpreter.empty() || stable.contains(stem_of(path.text()))) continue;
+      // What is loaded by its path may have any name; an import may then be tried first.
+      if (library[Key::loaded_by].size() > 0) continue;
       const bool imported = imports.size() > 0;
-      // What is loaded by its path may have any name.
-      const bool by_name = is_module(library) && library[Key::loaded_by].size() == 0;
-      if (!imported && !by_name) continue;
+      if (!imported && !is_module(library)) continue;
       Finding& finding = sink.add(
           "library " + std::string(path.text()),
           "only " + quote(interpreter) +

@@ -53,10 +53,8 @@ constexpr Exception exceptions[] = {
     {"libraries.aliases", "the same bytes under another path"},
     {"libraries.format", "how the file is read; what it holds is compared"},
     {"libraries.build_id", "every build has another one"},
-    {"libraries.needed", "rules hold it against what is there"},
     {"libraries.rpath", "where the file looks; rules hold it against what is there"},
     {"libraries.run_path", "where the file looks; rules hold it against what is there"},
-    {"libraries.version_needs*", "rules hold it against the platform that is promised"},
     {"libraries.exports.kind", "functions and data are looked up alike"},
     {"libraries.exports.version", "the versions themselves are compared"},
     {"libraries.exports.library", "of imports"},
@@ -83,7 +81,7 @@ constexpr Exception exceptions[] = {
     {"libraries.registrars.symbol", "what shows a registration; of a bare entry it is compared"},
     {"libraries.imported_by.*", "how the package finds its own file"},
     {"libraries.loaded_by.*", "how the package finds its own file"},
-    {"distribution.*", "the package; what it holds is compared"},
+    {"distribution.*", "the package; its tags and what it holds are compared"},
     {"caches.required_inputs", "what the key should be made of: rules hold it against `inputs`"},
     {"caches.key_parts.value", "what stood there on the machine of the walk"},
     {"caches.temporary", "content, not how entries are named"},
@@ -105,6 +103,8 @@ struct Neighbour {
 constexpr Neighbour neighbours[] = {
     // An image for no device serves nobody.
     {"Image", Key::architecture, R"("sm_80")"},
+    // A body that ends at once, where it doesn't store.
+    {"ImageKernel", Key::instructions, "1"},
     // Handlers are told apart by what is looked up.
     {"Handler", Key::symbol, R"("f")"},
 };
@@ -173,8 +173,9 @@ class Walk {
       compare(path, plain_value(form, false), plain_value(form, true), before, behind);
     if (!form.fields.empty()) object(form, path, before, behind, depth);
     if (form.item != nullptr) value(*form.item, path, before + '[', ']' + behind, depth + 1);
+    // Not under `a`, which is what a library is called here.
     if (form.map_value != nullptr)
-      value(*form.map_value, path, before + R"({"a": )", '}' + behind, depth + 1);
+      value(*form.map_value, path, before + R"({"m": )", '}' + behind, depth + 1);
   }
 
   void compare(const std::string& path, const std::string& first, const std::string& second,

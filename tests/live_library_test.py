@@ -19,12 +19,25 @@ import time
 import live_support
 
 INTERPRETERS = ("3.11", "3.12", "3.10", "3.13")
+# What a wheel for another processor may be for.
+SYSTEMS = ("manylinux2014_", "manylinux_2_27_", "manylinux_2_28_")
 
 
 class Wheel:
-    def __init__(self, name, version, libraries=None, findings=None, files=None, handlers=None):
+    def __init__(
+        self,
+        name,
+        version,
+        libraries=None,
+        findings=None,
+        files=None,
+        handlers=None,
+        machine="x86_64",
+    ):
         self.name = name
         self.version = version
+        # As platform tags spell it.
+        self.machine = machine
         # {end of the path: "containers/images sm:kernels ... | ptx sm:kernels ..."}
         self.libraries = libraries or {}
         # Sorted (severity, rule, number of findings), of the default profile.
@@ -36,7 +49,13 @@ class Wheel:
 
     @property
     def title(self):
-        return "{}-{}".format(self.name, self.version)
+        machine = "" if self.machine == "x86_64" else "-" + self.machine
+        return "{}-{}{}".format(self.name, self.version, machine)
+
+    def is_in(self, file):
+        # Wheels write names with `_`.
+        start = "{}-{}-".format(self.name.replace("-", "_"), self.version)
+        return file.name.startswith(start) and file.stem.endswith((self.machine, "-any"))
 
 
 WHEELS = (
@@ -101,6 +120,8 @@ WHEELS = (
         },
     ),
     Wheel("jaxlib", "0.10.2", handlers={"/_lapack.so": 61, "/_sparse.so": 1}),
+    # The code of another processor shows the same handlers.
+    Wheel("jaxlib", "0.10.2", handlers={"/_lapack.so": 61, "/_sparse.so": 1}, machine="aarch64"),
     Wheel("jaxlib", "0.12.0.1"),
     Wheel("nvidia-cudnn-frontend", "1.32.0"),
     Wheel("onnxruntime", "1.32.0"),
@@ -177,14 +198,14 @@ WHEELS = (
 def fetch(wheel, folder, python):
     """The file, or None where no index serves it any more."""
     folder.mkdir(parents=True, exist_ok=True)
-    # Wheels write names with `_`.
-    start = "{}-{}-".format(wheel.name.replace("-", "_"), wheel.version)
     for interpreter in INTERPRETERS:
-        found = [file for file in folder.glob("*.whl") if file.name.startswith(start)]
+        found = [file for file in folder.glob("*.whl") if wheel.is_in(file)]
         if found:
             return found[0]
         command = [python, "-m", "pip", "download", "--quiet", "--no-deps", "-d", str(folder)]
         command += ["--only-binary=:all:", "--python-version", interpreter]
+        for system in SYSTEMS if wheel.machine != "x86_64" else ():
+            command += ["--platform", system + wheel.machine]
         live_support.run(command + ["{}=={}".format(wheel.name, wheel.version)])
     return None
 

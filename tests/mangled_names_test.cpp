@@ -106,6 +106,10 @@ TEST_CASE("what a kernel's dtype asks of the device stands in its name") {
   CHECK(dtype_need("_Z1kI13__nv_fp8_e4m3EvPT_") == DtypeNeed::fp8);
   CHECK(dtype_need("_Z1kIN2cu11float_e2m1_tEEvv") == DtypeNeed::fp4);
   CHECK(dtype_need("_Z1kI6float4EvPT_") == DtypeNeed::none);
+  CHECK(dtype_need("_Z1kI6__halfEvPT_") == DtypeNeed::fp16);
+  CHECK(dtype_need("_Z1kIN3c104HalfEEvPT_") == DtypeNeed::fp16);
+  CHECK(dtype_need("_Z1kI6__half13__nv_bfloat16EvPT_") == DtypeNeed::bf16);
+  CHECK(least_capability(DtypeNeed::fp16) == 53);
   CHECK(least_capability(DtypeNeed::fp8) == 89);
 }
 

@@ -177,7 +177,10 @@ def runs():
     yield ["-"], "no manifest", 4
     yield ["-"], '{"opseal_manifest": 1, ', 4
     yield ["-"], '{"opseal_manifest": 1}', 3
-    yield ["-", "--strict"], '{"opseal_manifest": 1, "operators": [{"name": "add"}]}', 4
+    named = '{"opseal_manifest": 1, "operators": [{"name": "add"}]}'
+    yield ["-", "--strict", "--select", "jvp-arity", "--select", "name-charset"], named, 4
+    yield ["-", "--strict", "--arch", "sm_90"], named, 4
+    yield ["-", "--strict"], named, 0
     yield ["docs", "--allow-empty"], None, 0
 
 

@@ -64,7 +64,7 @@ bool parse_handler_type(std::string_view mangled, FfiSignature& signature);
 // Every handler: exported ones with their symbols, those that only the symbol table names, and the
 // types that no symbol leads to (handed out by a module, for example), each once. Sees no types
 // that were built without RTTI, and leads no symbols to types where the loader fills in no pointers
-// (programs at a fixed address) or the machine is not x86-64. Throws InputError.
+// (programs at a fixed address) or the machine is neither x86-64 nor AArch64. Throws InputError.
 std::vector<FfiHandler> find_ffi_handlers(HostCode& code,
                                           const std::vector<ElfSymbol>& dynamic_symbols);
 

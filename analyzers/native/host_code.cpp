@@ -1,18 +1,18 @@
 #include <algorithm>
-#include <bitset>
 #include <cstring>
-#include <memory>
 
+#include "analyzers/native/code_targets.h"
 #include "analyzers/native/host_links.h"
 
 namespace opseal {
 namespace {
 
-// Forms of instructions (Intel's manual, volume 2), all with a signed distance of four bytes from
-// the instruction's end as their last part:
+// Forms of instructions of x86-64 (Intel's manual, volume 2), all with a signed distance of four
+// bytes from the instruction's end as their last part:
 //   E8 call    E9 jmp    0F 80..8F jcc    FF 15 call [rip+]    FF 25 jmp [rip+]
 //   REX.W 8D /r lea r, [rip+]    REX.W 8B /r mov r, [rip+]
 constexpr std::uint16_t x86_64 = 62;
+constexpr std::uint16_t aarch64 = 183;
 
 constexpr std::size_t load_length = 7;
 // First three bytes of both loads: REX.W with or without REX.R, 8B or 8D (and 89 and 8F, which
@@ -51,32 +51,6 @@ std::size_t plt_jump(std::string_view bytes) {
   return bytes.substr(at).starts_with("\xFF\x25") ? at : std::string_view::npos;
 }
 
-// Few addresses among millions: most questions end at one bit.
-class AddressSet {
- public:
-  void add(std::uint64_t address, std::uint64_t to) { rows_.push_back({address, to}); }
-  void finish() {
-    std::sort(rows_.begin(), rows_.end());
-    for (const auto& [address, to] : rows_) (*marks_)[hash(address)] = true;
-  }
-  // 0: not among them.
-  std::uint64_t find(std::uint64_t address) const {
-    if (!(*marks_)[hash(address)]) return 0;
-    const auto row =
-        std::lower_bound(rows_.begin(), rows_.end(), std::pair{address, std::uint64_t{0}});
-    return row != rows_.end() && row->first == address ? row->second : 0;
-  }
-
- private:
-  static constexpr int bits = 18;
-  static std::size_t hash(std::uint64_t address) {
-    return static_cast<std::size_t>(address * 0x9E3779B97F4A7C15u >> (64 - bits));
-  }
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> rows_;
-  std::unique_ptr<std::bitset<std::size_t{1} << bits>> marks_ =
-      std::make_unique<std::bitset<std::size_t{1} << bits>>();
-};
-
 void make_unique_list(std::vector<std::uint64_t>& list) {
   std::sort(list.begin(), list.end());
   list.erase(std::unique(list.begin(), list.end()), list.end());
@@ -107,7 +81,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> functions_by_symbols(const 
 }  // namespace
 
 HostCode::HostCode(const Elf& elf) : elf_(elf) {
-  if (elf.machine() != x86_64) return;
+  if (elf.machine() != x86_64 && elf.machine() != aarch64) return;
   functions_ = function_ranges(elf);
   if (functions_.empty()) functions_ = functions_by_symbols(elf);
   pointers_ = read_pointers(elf);
@@ -135,15 +109,10 @@ std::uint64_t HostCode::behind_plt(std::uint64_t address) const {
 std::vector<CodeReference> HostCode::references_to(
     const std::vector<std::uint64_t>& targets) const {
   std::vector<CodeReference> references;
-  if (targets.empty() || elf_.machine() != x86_64) return references;
-  AddressSet direct;
-  for (const std::uint64_t target : targets) direct.add(target, target);
-  direct.finish();
-  AddressSet indirect;
-  for (const ElfPointer& pointer : pointers_) {
-    if (direct.find(pointer.target) != 0) indirect.add(pointer.address, pointer.target);
-  }
-  indirect.finish();
+  if (targets.empty()) return references;
+  const CodeTargets wanted(targets, pointers_);
+  if (elf_.machine() == aarch64) references_aarch64(wanted, references);
+  if (elf_.machine() != x86_64) return references;
   for (const auto& [first, end] : elf_.code()) {
     const std::string_view code = code_at(first, end - first);
     for (std::size_t at = 0; at + load_length <= code.size(); ++at) {
@@ -151,7 +120,7 @@ std::vector<CodeReference> HostCode::references_to(
       if ((bytes & load_mask) != load_bits || !is_load(bytes)) continue;
       const std::uint64_t from = first + at;
       const std::uint64_t place = target_of(code.data() + at + 3, from + load_length);
-      const std::uint64_t to = is_lea(bytes) ? direct.find(place) : indirect.find(place);
+      const std::uint64_t to = is_lea(bytes) ? wanted.direct(place) : wanted.indirect(place);
       if (to != 0) references.push_back({from, to, register_of(bytes)});
     }
   }
@@ -159,6 +128,7 @@ std::vector<CodeReference> HostCode::references_to(
 }
 
 CodeReference HostCode::code_load_at(std::uint64_t at) const {
+  if (elf_.machine() != x86_64) return {};
   const std::string_view code = code_at(at, load_length);
   if (code.size() < load_length) return {};
   const std::uint32_t bytes = four_bytes(code.data());
@@ -170,6 +140,7 @@ CodeReference HostCode::code_load_at(std::uint64_t at) const {
 }
 
 bool HostCode::is_call_at(std::uint64_t at) const {
+  if (elf_.machine() != x86_64) return false;
   const std::string_view code = code_at(at, 5);
   if (code.size() < 5 || byte_of(code, 0) != 0xE8) return false;
   const std::uint64_t target = target_of(code.data() + 1, at + 5);
@@ -198,6 +169,12 @@ CodeEdges HostCode::read_edges(std::uint64_t function) const {
       [](const auto& range, std::uint64_t wanted) { return range.first < wanted; });
   if (row == functions_.end() || row->first != function) return edges;
   std::string_view code = code_at(function, row->second - function);
+  if (elf_.machine() == aarch64) {
+    edges = edges_aarch64(function, code);
+    make_unique_list(edges.calls);
+    make_unique_list(edges.loads);
+    return edges;
+  }
   // The unwind table takes each PLT for one function: from its start on, or (`push [rip+]`) behind
   // the entry that asks the loader.
   if (code.starts_with("\xFF\x35")) return edges;

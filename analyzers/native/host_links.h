@@ -11,9 +11,10 @@
 
 namespace opseal {
 
-// What the code of a host library (x86-64) shows about itself, without its symbol table: by
-// function ranges of the unwind table, calls, jumps and addresses that code loads. Found by bytes,
-// not by decoding: an instruction that stands inside another one's operand is believed, too.
+// What the code of a host library (x86-64, AArch64) shows about itself, without its symbol table:
+// by function ranges of the unwind table, calls, jumps and addresses that code loads. On x86-64
+// found by bytes, not by decoding: an instruction that stands inside another one's operand is
+// believed, too.
 
 // An instruction that loads an address: by itself (`lea`), or from a pointer that the loader fills
 // in (`mov` from the global offset table).
@@ -33,9 +34,11 @@ struct CodeEdges {
   std::vector<std::uint64_t> loads;
 };
 
+class CodeTargets;
+
 class HostCode {
  public:
-  // Empty for machines other than x86-64. `elf` must outlive it. Throws InputError.
+  // Empty for other machines. `elf` must outlive it. Throws InputError.
   explicit HostCode(const Elf& elf);
 
   const Elf& elf() const { return elf_; }
@@ -43,9 +46,10 @@ class HostCode {
 
   // Loads of the addresses, which are sorted; in the order of code. One pass over all of it.
   std::vector<CodeReference> references_to(const std::vector<std::uint64_t>& targets) const;
-  // The load of an address of code that begins at `at`; its `to` is 0 where there is none.
+  // The load of an address of code that begins at `at`; its `to` is 0 where there is none, and on
+  // other machines than x86-64.
   CodeReference code_load_at(std::uint64_t at) const;
-  // Whether a call of something in this file, or of its PLT, begins at `at`.
+  // Whether a call of something in this file, or of its PLT, begins at `at`; x86-64 only.
   bool is_call_at(std::uint64_t at) const;
 
   // Start of the function that holds an address; 0: none.
@@ -56,6 +60,10 @@ class HostCode {
 
  private:
   CodeEdges read_edges(std::uint64_t function) const;
+  void references_aarch64(const CodeTargets& targets, std::vector<CodeReference>& references) const;
+  // Unsorted. `code`: of the function.
+  CodeEdges edges_aarch64(std::uint64_t function, std::string_view code) const;
+  std::uint64_t behind_plt_aarch64(std::uint64_t address) const;
   // What stands at an address of code, up to `most` bytes.
   std::string_view code_at(std::uint64_t address, std::uint64_t most) const;
   // What the pointer at an address leads to within the file; 0: nothing.

@@ -23,13 +23,14 @@ namespace {
 constexpr std::uint16_t type_relocatable = 1;
 constexpr std::uint16_t type_executable = 2;
 constexpr std::uint16_t machine_x86_64 = 62;
+constexpr std::uint16_t machine_aarch64 = 183;
 constexpr std::uint16_t machine_cuda = 190;
 
 std::string machine_word(std::uint16_t machine) {
   switch (machine) {
     case machine_x86_64:
       return "x86-64";
-    case 183:
+    case machine_aarch64:
       return "aarch64";
     case 243:
       return "riscv64";
@@ -206,8 +207,11 @@ class LibraryWriter {
   void write_host(const Elf& elf, const std::vector<ElfSymbol>& symbols, const DeviceImages& images,
                   bool whole) {
     // Of other machines no code is read: handlers would seem to be not exported.
-    if (elf.machine() != machine_x86_64) return;
-    const std::vector<std::string_view> names = registrable_kernels(images);
+    const bool x86 = elf.machine() == machine_x86_64;
+    if (!x86 && elf.machine() != machine_aarch64) return;
+    // How a host registers its kernels was only looked at on x86-64.
+    const std::vector<std::string_view> names =
+        x86 ? registrable_kernels(images) : std::vector<std::string_view>();
     const bool handlers_there = mentions_ffi_handlers(elf);
     if (names.empty() && !handlers_there) return;
     HostCode code(elf);

@@ -68,7 +68,7 @@ struct Rule {
   // slots are `Key::none`.
   std::array<Key, 4> needs{};
   // Where the settings of the run state this key, the rule runs whatever the profile: who states it
-  // asks for the rule.
+  // asks for the rule. Where it lacks nothing else, reports say how to state it.
   Key asked_by = Key::none;
   // First version of opseal that has it.
   std::string_view since = "0.1.0";

@@ -146,6 +146,19 @@ bool name_one_interpreter(Place& place) {
   return true;
 }
 
+// A library that was added as package data, by a build that takes the package for pure Python.
+bool promise_any_machine(Place& place) {
+  if (text_of(place.item, "format") != "elf" || text_of(place.item, "type") != "shared" ||
+      !has(place.manifest, "distribution")) {
+    return false;
+  }
+  place.item["imported_by"] = Json::array({{{"file", "pkg/__init__.py"}, {"line", 3}}});
+  Json package = place.manifest["distribution"];
+  package["tags"] = Json::array({"py3-none-any"});
+  place.beside["distribution"] = std::move(package);
+  return true;
+}
+
 // Two packages with a file that a tool put into both.
 bool share_path(Place& place) {
   if (!has(place.item, "distribution")) return false;
@@ -261,6 +274,7 @@ std::vector<Mistake> library_mistakes() {
       {"runpath-absolute", "the run path of the build", search_build_folder, table},
       {"wheel-tag-glibc", "built on a newer system", need_newer_libc, table},
       {"wheel-abi3-suffix", "a module named by its interpreter", name_one_interpreter, table},
+      {"wheel-tag-pure", "a library added as package data", promise_any_machine, table},
       {"package-path-clash", "tests installed at the top by two packages", share_path, ""},
   };
 }

@@ -1,0 +1,73 @@
+#include "rules/glibc_versions.h"
+
+#include <charconv>
+
+namespace opseal {
+namespace {
+
+// The number in front of `text`, which it is taken from.
+std::optional<unsigned> take_number(std::string_view& text) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+// `2.17`, `2_17_x86_64`, `2.2.5`.
+std::optional<GlibcVersion> take_version(std::string_view text, char separator) {
+  const std::optional<unsigned> major = take_number(text);
+  if (!major || !text.starts_with(separator)) return std::nullopt;
+  text.remove_prefix(1);
+  const std::optional<unsigned> minor = take_number(text);
+  if (!minor) return std::nullopt;
+  return GlibcVersion{*major, *minor};
+}
+
+// What a platform tag promises to run on (PEP 600, and the names before it). Nothing for other
+// systems, other C libraries, and `linux_x86_64`, which promises nothing.
+std::optional<GlibcVersion> promise_of(std::string_view platform) {
+  constexpr std::string_view perennial = "manylinux_";
+  if (platform.starts_with(perennial)) return take_version(platform.substr(perennial.size()), '_');
+  if (platform.starts_with("manylinux1_")) return GlibcVersion{2, 5};
+  if (platform.starts_with("manylinux2010_")) return GlibcVersion{2, 12};
+  if (platform.starts_with("manylinux2014_")) return GlibcVersion{2, 17};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string to_text(GlibcVersion version) {
+  return std::to_string(version.major) + '.' + std::to_string(version.minor);
+}
+
+std::optional<GlibcPromise> lowest_glibc_promise(const Fact& tags) {
+  std::optional<GlibcPromise> lowest;
+  for (const Fact tag : tags.items()) {
+    const std::string_view text = tag.text();
+    const std::size_t behind = text.rfind('-');
+    if (behind == text.npos) continue;
+    const std::optional<GlibcVersion> version = promise_of(text.substr(behind + 1));
+    if (version && (!lowest || *version < lowest->version)) lowest = GlibcPromise{*version, tag};
+  }
+  return lowest;
+}
+
+std::optional<GlibcNeed> glibc_need(const Fact& library) {
+  constexpr std::string_view prefix = "GLIBC_";
+  std::optional<GlibcNeed> newest;
+  for (const auto& [soname, versions] : library[Key::version_needs].entries()) {
+    for (const Fact stated : versions.items()) {
+      if (!stated.text().starts_with(prefix)) continue;
+      std::optional<GlibcVersion> version = take_version(stated.text().substr(prefix.size()), '.');
+      // Relative relocations in packed form, which glibc reads since 2.36.
+      if (stated.is("GLIBC_ABI_DT_RELR")) version = GlibcVersion{2, 36};
+      if (version && (!newest || *version > newest->version)) {
+        newest = GlibcNeed{*version, library, stated};
+      }
+    }
+  }
+  return newest;
+}
+
+}  // namespace opseal
