@@ -1,8 +1,11 @@
-// How long the device code of a library takes to list: architectures alone, then every kernel with
-// registers on one thread and on two; beside NVIDIA's `cuobjdump` on the same file, which needs
+// How long the device code of a library takes to list: architectures alone, and every kernel with
+// registers, each on one thread and on two; what of that is zstd and LZ4 alone, below which no
+// reader of kernels can come, since what tells of them stands at an image's end; beside NVIDIA's
+// `cuobjdump` on the same file, which needs
 // `-res-usage` and `-ptx` to tell the same. Each run is a process of its own; the program starts
-// itself again as `bench_library --run THREADS FILE`, 0 threads for architectures alone. Arguments
-// are libraries; `--cuobjdump PATH` where it isn't on PATH, `--runs N` for the least of N runs.
+// itself again as `bench_library --run THREADS WHAT FILE`, WHAT being `architectures`, `kernels` or
+// `decompression`. Arguments are libraries; `--cuobjdump PATH` where it isn't on PATH, `--runs N`
+// for the least of N runs.
 
 #include <algorithm>
 #include <atomic>
@@ -18,6 +21,8 @@
 #include <vector>
 
 #include "analyzers/mapped_file.h"
+#include "analyzers/native/container_search.h"
+#include "analyzers/native/decompress.h"
 #include "analyzers/native/device_images.h"
 #include "analyzers/native/elf.h"
 #include "bench/program.h"
@@ -59,13 +64,29 @@ class MemoryWatch {
   std::jthread thread_;
 };
 
-int run_child(unsigned threads, const std::string& path) {
+// The images of a file, decompressed one after the other and looked at no further.
+DeviceImages decompress_all(const Elf& elf) {
+  DeviceImages images;
+  std::vector<FatEntry> entries;
+  search_containers(elf, {}, images, entries);
+  Decompressor decompressor;
+  for (const FatEntry& entry : entries) {
+    if (entry.kind != ImageKind::ptx && entry.kind != ImageKind::sass) continue;
+    if (entry.compression == Compression::zstd) decompressor.zstd(entry.stored, entry.plain_size);
+    if (entry.compression == Compression::lz4) decompressor.lz4(entry.stored, entry.plain_size);
+  }
+  return images;
+}
+
+int run_child(unsigned threads, const std::string& what, const std::string& path) {
   MemoryWatch watch;
   const Clock::time_point start = Clock::now();
   const MappedFile file(path);
+  const Elf elf{Bytes(file.bytes())};
   const DeviceImages images =
-      read_device_images(Elf(Bytes(file.bytes())),
-                         {.threads = std::max(threads, 1U), .kernels = threads > 0, .file = 0});
+      what == "decompression"
+          ? decompress_all(elf)
+          : read_device_images(elf, {.threads = threads, .kernels = what == "kernels", .file = 0});
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   std::size_t kernels = 0;
   for (const DeviceImage& image : images.images) kernels += image.kernels.size();
@@ -84,11 +105,12 @@ struct Reading {
   std::size_t problems = 0;
 };
 
-Reading read_often(const std::string& path, unsigned threads, int runs) {
+Reading read_often(const std::string& path, unsigned threads, const char* what, int runs) {
   Reading least;
   for (int i = 0; i < runs; ++i) {
     const Cost cost =
-        run_program({own_path(), "--run", std::to_string(threads), path}, Output::kept).value();
+        run_program({own_path(), "--run", std::to_string(threads), what, path}, Output::kept)
+            .value();
     std::istringstream words(cost.output);
     double seconds = 0;
     double memory = 0;
@@ -107,12 +129,16 @@ struct Sums {
 };
 
 void compare(const std::string& path, const std::string& cuobjdump, int runs, Sums& sums) {
-  const Reading architectures = read_often(path, 0, runs);
-  const Reading one = read_often(path, 1, runs);
-  const Reading two = read_often(path, 2, runs);
+  const Reading architectures = read_often(path, 1, "architectures", runs);
+  const Reading architectures_of_two = read_often(path, 2, "architectures", runs);
+  const Reading decompression = read_often(path, 1, "decompression", runs);
+  const Reading one = read_often(path, 1, "kernels", runs);
+  const Reading two = read_often(path, 2, "kernels", runs);
   std::printf("%s: %zu images, %zu kernels, %zu problems\n", path.c_str(), one.images, one.kernels,
               one.problems);
-  std::printf("  architectures %9.2f ms\n", architectures.seconds * 1e3);
+  std::printf("  architectures %9.2f ms, on two threads %.2f ms\n", architectures.seconds * 1e3,
+              architectures_of_two.seconds * 1e3);
+  std::printf("  decompression %9.2f ms alone\n", decompression.seconds * 1e3);
   std::printf("  one thread    %9.2f ms, processor %9.2f ms, %6.1f MiB\n", one.seconds * 1e3,
               one.processor * 1e3, one.memory / 1048576);
   std::printf("  two threads   %9.2f ms, processor %9.2f ms, %6.1f MiB\n", two.seconds * 1e3,
@@ -166,8 +192,9 @@ int run_all(const std::vector<std::string>& words) {
 int main(int count, char** arguments) {
   const std::vector<std::string> words(arguments + 1, arguments + count);
   try {
-    if (words.size() == 3 && words[0] == "--run") {
-      return opseal::bench::run_child(static_cast<unsigned>(std::atoi(words[1].c_str())), words[2]);
+    if (words.size() == 4 && words[0] == "--run") {
+      const auto threads = static_cast<unsigned>(std::max(1, std::atoi(words[1].c_str())));
+      return opseal::bench::run_child(threads, words[2], words[3]);
     }
     return opseal::bench::run_all(words);
   } catch (const std::exception& error) {

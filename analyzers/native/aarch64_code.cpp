@@ -12,6 +12,7 @@
 #include <array>
 #include <cstring>
 
+#include "analyzers/native/budget.h"
 #include "analyzers/native/code_targets.h"
 #include "analyzers/native/host_links.h"
 
@@ -131,8 +132,10 @@ std::uint64_t HostCode::behind_plt_aarch64(std::uint64_t address) const {
 
 void HostCode::references_aarch64(const CodeTargets& targets,
                                   std::vector<CodeReference>& references) const {
+  Budget budget(elf_.file(), "code");
   for (const auto& [first, end] : elf_.code()) {
     const std::string_view code = code_at(first, end - first);
+    budget.take(code.size(), elf_.file().offset());
     auto function =
         std::lower_bound(functions_.begin(), functions_.end(), first,
                          [](const auto& row, std::uint64_t wanted) { return row.first < wanted; });

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzers/native/budget.h"
+
 namespace opseal {
 namespace {
 
@@ -60,6 +62,8 @@ ArchiveListing list_archive(const Bytes& file) {
     throw InputError(file.offset(), 0, "no `ar` archive: it begins otherwise");
   }
   Bytes names;
+  // Each is kept, and any number of members may have one long name.
+  Budget budget(file, "names of members");
   std::uint64_t at = plain_magic.size();
   while (at < file.size()) {
     const Bytes header = file.part(at, header_size, "the header of an archive's member");
@@ -94,7 +98,7 @@ ArchiveListing list_archive(const Bytes& file) {
         throw InputError(header_at, 16,
                          "a member's name `" + std::string(name) + "`, expected `/` and a number");
       }
-      member.name = long_name(names, *place, header_at);
+      member.name = budget.take(long_name(names, *place, header_at), header_at);
     } else {
       member.name = name.ends_with('/') ? name.substr(0, name.size() - 1) : name;
     }

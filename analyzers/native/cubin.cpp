@@ -11,6 +11,7 @@
 #include "analyzers/native/cubin.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "analyzers/native/sass.h"
@@ -24,6 +25,7 @@ constexpr std::uint64_t symbol_size = 24;
 constexpr std::uint16_t cuda_machine = 190;
 
 constexpr std::uint32_t type_symbols = 2;
+constexpr std::uint32_t type_texts = 3;
 constexpr std::uint32_t type_note = 7;
 constexpr std::uint32_t type_no_bits = 8;
 constexpr std::uint32_t type_section_numbers = 18;
@@ -145,10 +147,18 @@ bool is_cubin(std::string_view head) {
 }
 
 void CubinReader::read(const Bytes& file, DeviceImage& image, std::uint64_t most) {
+  ImageBytes whole;
+  whole.bytes = file;
+  read_partly(whole, image, most);
+}
+
+bool CubinReader::read_partly(const ImageBytes& parts, DeviceImage& image, std::uint64_t most) {
+  const Bytes& file = parts.bytes;
   check_header(file);
   image.relocatable = is_relocatable(file);
   read_sections(file);
-  if (symbol_table_ == 0) return;
+  if (!holds_tables(parts)) return false;
+  if (symbol_table_ == 0) return true;
 
   const Bytes symbols = bytes_of(file, sections_[symbol_table_], "a symbol table");
   const std::uint32_t link = sections_[symbol_table_].link;
@@ -180,17 +190,31 @@ void CubinReader::read(const Bytes& file, DeviceImage& image, std::uint64_t most
     } else if (section >= reserved_numbers) {
       section = 0;
     }
-    if (section != 0) {
-      read_function(file, section, symbols.u64(at + 8), symbols.u64(at + 16), architecture, budget,
-                    kernel);
+    if (section != 0 && !read_function(parts, section, symbols.u64(at + 8), symbols.u64(at + 16),
+                                       architecture, budget, kernel)) {
+      image.kernels.clear();
+      return false;
     }
     image.kernels.push_back(std::move(kernel));
   }
+  return true;
 }
 
-void CubinReader::read_function(const Bytes& file, std::uint32_t number, std::uint64_t start,
+bool CubinReader::holds_tables(const ImageBytes& file) const {
+  for (std::size_t i = 0; i < sections_.size(); ++i) {
+    const Section& section = sections_[i];
+    const bool read = i == symbol_table_ || section.type == type_texts ||
+                      section.type == type_section_numbers || section.type == type_properties;
+    if (read && !file.holds(section.offset, section.size)) return false;
+  }
+  const std::uint32_t link = symbol_table_ == 0 ? 0 : sections_[symbol_table_].link;
+  return link >= sections_.size() || file.holds(sections_[link].offset, sections_[link].size);
+}
+
+bool CubinReader::read_function(const ImageBytes& image, std::uint32_t number, std::uint64_t start,
                                 std::uint64_t size, std::uint32_t architecture, Budget& budget,
                                 DeviceKernel& kernel) const {
+  const Bytes& file = image.bytes;
   if (number >= sections_.size()) {
     throw InputError(file.offset(), 0,
                      "a kernel in section " + std::to_string(number) + " of " +
@@ -213,15 +237,22 @@ void CubinReader::read_function(const Bytes& file, std::uint32_t number, std::ui
     budget.take(properties.size(), properties.offset());
     read_properties(properties, kernel);
   }
-  if (architecture < first_readable_architecture || code.type == type_no_bits) return;
+  if (architecture < first_readable_architecture || code.type == type_no_bits) return true;
   const Bytes body = bytes_of(file, code, "a kernel's code").part(start, size, "a kernel's code");
   budget.take(body.size(), body.offset());
-  const BodyFacts facts = look_at_body(body.view());
+  const std::uint64_t at = code.offset + start;
+  const bool there = image.holds(at, body.size());
+  if (!there && at % instruction_size != 0) return false;
+  const BodyFacts facts =
+      there ? look_at_body(body.view())
+            : look_at_effects(std::span(image.effects)
+                                  .subspan(at / instruction_size, body.size() / instruction_size));
   kernel.body_read = true;
   kernel.instructions = facts.instructions;
   kernel.writes = facts.writes;
   kernel.traps = facts.traps;
   kernel.calls = facts.calls;
+  return true;
 }
 
 void CubinReader::read_sections(const Bytes& file) {

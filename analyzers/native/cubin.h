@@ -6,6 +6,7 @@
 
 #include "analyzers/native/budget.h"
 #include "analyzers/native/device_images.h"
+#include "analyzers/native/large_image.h"
 
 namespace opseal {
 
@@ -15,6 +16,9 @@ class CubinReader {
   // Fills in `relocatable` and `kernels`, whose names are views into `file`. Throws InputError,
   // also where there are more than `most` kernels.
   void read(const Bytes& file, DeviceImage& image, std::uint64_t most = most_kernels);
+  // The same where the middle is missing. False, and nothing filled in: more is missing than
+  // instructions.
+  bool read_partly(const ImageBytes& file, DeviceImage& image, std::uint64_t most = most_kernels);
   // The bytes of the note sections. Throws InputError.
   std::vector<std::string_view> notes(const Bytes& file);
 
@@ -35,7 +39,10 @@ class CubinReader {
 
   void read_sections(const Bytes& file);
   void read_registers(const Bytes& properties);
-  void read_function(const Bytes& file, std::uint32_t number, std::uint64_t start,
+  // Whether all that is read but code is there.
+  bool holds_tables(const ImageBytes& file) const;
+  // False: the code is among what is missing, and can't be told from the effects.
+  bool read_function(const ImageBytes& image, std::uint32_t number, std::uint64_t start,
                      std::uint64_t size, std::uint32_t architecture, Budget& budget,
                      DeviceKernel& kernel) const;
 

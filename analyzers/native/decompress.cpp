@@ -71,6 +71,30 @@ Bytes Decompressor::zstd_head(const Bytes& stored, std::uint64_t size) {
   return Bytes(std::string_view(static_cast<char*>(out.dst), out.pos));
 }
 
+bool Decompressor::zstd_pieces(const Bytes& stored, std::uint64_t size,
+                               const std::function<bool(std::string_view piece)>& take) {
+  constexpr int most_window_bits = 23;
+  ZSTD_DCtx_reset(context_, ZSTD_reset_session_only);
+  ZSTD_DCtx_setParameter(context_, ZSTD_d_windowLogMax, most_window_bits);
+  piece_.resize(piece_size);
+  ZSTD_inBuffer in = {stored.data(), stored.size(), 0};
+  std::uint64_t got = 0;
+  for (bool ended = false; !ended;) {
+    ZSTD_outBuffer out = {piece_.data(), piece_.size(), 0};
+    while (out.pos < out.size && !ended) {
+      const std::size_t before = in.pos + out.pos;
+      const std::size_t left = ZSTD_decompressStream(context_, &out, &in);
+      if (ZSTD_isError(left) != 0) return false;
+      ended = left == 0;
+      if (!ended && in.pos + out.pos == before) return false;
+    }
+    if (out.pos > size - got) return false;
+    got += out.pos;
+    if (out.pos > 0 && !take(std::string_view(piece_.data(), out.pos))) return false;
+  }
+  return got == size && in.pos == in.size;
+}
+
 char* Decompressor::room(std::uint64_t size) {
   if (size <= capacity_) return memory_.get();
   constexpr std::uint64_t large_page = std::uint64_t{1} << 21;

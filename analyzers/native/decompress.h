@@ -1,7 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include "analyzers/native/byte_reader.h"
 
@@ -27,15 +31,24 @@ class Decompressor {
   // What comes out of the beginning of a zstd frame, at most `size` bytes.
   Bytes zstd_head(const Bytes& stored, std::uint64_t size);
 
- private:
+  static constexpr std::size_t piece_size = std::size_t{128} << 10;
+  // All that comes out, piece by piece: each of `piece_size` bytes but the last, and valid for that
+  // call of `take`, which ends the matter with false. False, too, where something else than `size`
+  // bytes comes out, or more than 8 MiB would have to be kept between pieces.
+  bool zstd_pieces(const Bytes& stored, std::uint64_t size,
+                   const std::function<bool(std::string_view piece)>& take);
+  // Memory of at least `size` bytes, of which the machine gives those that are written; valid up to
+  // the next call of any of these but `zstd_pieces`.
   char* room(std::uint64_t size);
 
+ private:
   ZSTD_DCtx_s* context_;
   struct Free {
     void operator()(char* memory) const;
   };
   std::unique_ptr<char, Free> memory_;
   std::uint64_t capacity_ = 0;
+  std::vector<char> piece_;
 };
 
 // Bytes of the zstd frame that `stored` begins with. Throws InputError where it begins with none.

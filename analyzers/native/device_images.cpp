@@ -8,11 +8,13 @@
 #include <thread>
 #include <utility>
 
+#include "analyzers/native/container_search.h"
 #include "analyzers/native/cubin.h"
 #include "analyzers/native/decompress.h"
 #include "analyzers/native/elf.h"
 #include "analyzers/native/fat_binary.h"
 #include "analyzers/native/hip_bundle.h"
+#include "analyzers/native/large_image.h"
 #include "analyzers/native/name_pool.h"
 #include "analyzers/native/ptx.h"
 
@@ -23,8 +25,9 @@ namespace {
 constexpr std::uint64_t most_plain_bytes = std::uint64_t{512} << 20;
 // Of all images of a file together; a damaged file shall not keep a machine busy for hours.
 constexpr std::uint64_t most_plain_bytes_of_all = std::uint64_t{64} << 30;
-// Beyond this a few stored bytes may not become any number of plain ones.
+// Beyond this a few stored bytes may not become any number of plain ones: of one image, and of all.
 constexpr std::uint64_t freely_plain_bytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t freely_plain_bytes_of_all = std::uint64_t{256} << 20;
 constexpr std::uint64_t most_plain_per_stored = 1024;
 // No kernel takes fewer stored bytes.
 constexpr std::uint64_t bytes_of_kernel = 16;
@@ -39,32 +42,38 @@ Problem problem_of(const FatEntry& entry, std::uint32_t file, const std::string&
   return problem;
 }
 
-// Memory for the few images that are much larger than others, one after the other, so that a
-// machine with many cores doesn't need as many times the memory for them.
+// Images of which several threads don't hold one each.
+constexpr std::uint64_t large_image = std::uint64_t{16} << 20;
+
+// Memory for the few images that are much larger than others, which one thread reads one after the
+// other, so that a machine with many cores doesn't need as many times the memory for them.
 struct LargeImages {
-  static constexpr std::uint64_t least_size = std::uint64_t{16} << 20;
-  std::mutex mutex;
   Decompressor decompressor;
+  ImageBytes image;
 };
 
 // Reads images one after the other. Each thread has its own.
 class ImageReader {
  public:
-  ImageReader(LargeImages& large, std::uint64_t most) : large_(large), most_(most) {}
+  explicit ImageReader(std::uint64_t most) : most_(most) {}
 
   // Needs: `entry.plain_size` is bounded.
-  void read(const FatEntry& entry, DeviceImage& image) {
-    if (entry.plain_size < LargeImages::least_size) {
-      read(entry, decompressor_, image);
+  void read(const FatEntry& entry, DeviceImage& image) { read_whole(entry, decompressor_, image); }
+  void read(const FatEntry& entry, LargeImages& large, DeviceImage& image) {
+    const bool parts =
+        entry.kind == ImageKind::sass && entry.compression == Compression::zstd &&
+        decompress_partly(entry.stored, entry.plain_size, large.decompressor, large.image) &&
+        cubins_.read_partly(large.image, image, most_);
+    if (parts) {
+      keep_names(image);
     } else {
-      const std::lock_guard lock(large_.mutex);
-      read(entry, large_.decompressor, image);
+      read_whole(entry, large.decompressor, image);
     }
   }
   std::vector<std::unique_ptr<char[]>> release_names() { return names_.release(); }
 
  private:
-  void read(const FatEntry& entry, Decompressor& decompressor, DeviceImage& image) {
+  void read_whole(const FatEntry& entry, Decompressor& decompressor, DeviceImage& image) {
     const Bytes plain = plain_bytes(entry, decompressor);
     if (entry.kind == ImageKind::ptx) {
       std::string_view text = plain.view();
@@ -75,7 +84,10 @@ class ImageReader {
     } else {
       cubins_.read(plain, image, most_);
     }
-    if (entry.compression == Compression::none) return;
+    if (entry.compression != Compression::none) keep_names(image);
+  }
+
+  void keep_names(DeviceImage& image) {
     for (DeviceKernel& kernel : image.kernels) kernel.name = names_.keep(kernel.name);
   }
 
@@ -91,7 +103,6 @@ class ImageReader {
     return {};
   }
 
-  LargeImages& large_;
   std::uint64_t most_;
   Decompressor decompressor_;
   CubinReader cubins_;
@@ -100,6 +111,7 @@ class ImageReader {
 
 // Reads the kernels of all images, in whatever order; each thread takes the next image that nobody
 // has taken, and writes to that image alone, so that the outcome doesn't depend on their number.
+// One thread takes the large ones while others take the rest.
 class KernelPool {
  public:
   KernelPool(const std::vector<FatEntry>& entries, const ImageOptions& options,
@@ -108,8 +120,8 @@ class KernelPool {
 
   void run() {
     bound_sizes();
-    const std::size_t count = std::min<std::size_t>(std::max(options_.threads, 1U),
-                                                    std::max<std::size_t>(1, todo_.size()));
+    const std::size_t count =
+        std::min<std::size_t>(std::max(options_.threads, 1U), 1 + todo_.size());
     {
       std::vector<std::jthread> helpers;
       for (std::size_t i = 1; i < count; ++i) helpers.emplace_back([this] { work(); });
@@ -147,12 +159,17 @@ class KernelPool {
         failures_[i] = std::to_string(entry.plain_size) + " bytes after decompression of " +
                        std::to_string(entry.stored.size()) + ", at most " +
                        std::to_string(most_plain_per_stored) + " times as many are read";
+      } else if (all + entry.plain_size > freely_plain_bytes_of_all &&
+                 (all + entry.plain_size) / most_plain_per_stored > stored) {
+        failures_[i] = "the images up to here have " + std::to_string(all + entry.plain_size) +
+                       " bytes after decompression of " + std::to_string(stored) + ", at most " +
+                       std::to_string(most_plain_per_stored) + " times as many are read";
       } else if (all + entry.plain_size > most_plain_bytes_of_all) {
         failures_[i] = "the images up to here have more than " +
                        std::to_string(most_plain_bytes_of_all) + " bytes after decompression";
       } else {
         all += entry.plain_size;
-        todo_.push_back(i);
+        (entry.plain_size < large_image ? todo_ : large_todo_).push_back(i);
       }
     }
     most_ = most_kernels + stored / bytes_of_kernel;
@@ -160,18 +177,16 @@ class KernelPool {
 
   void work() {
     try {
-      ImageReader reader(large_, most_);
-      while (kernels_ <= most_) {
-        const std::size_t turn = next_.fetch_add(1);
-        if (turn >= todo_.size()) break;
-        const std::size_t i = todo_[turn];
-        try {
-          reader.read(entries_[i], images_.images[i]);
-          kernels_ += images_.images[i].kernels.size();
-        } catch (const InputError& error) {
-          images_.images[i].kernels = {};
-          failures_[i] = error.what();
+      ImageReader reader(most_);
+      if (!large_taken_.exchange(true)) {
+        LargeImages large;
+        for (const std::size_t i : large_todo_) {
+          read(i, [&](DeviceImage& image) { reader.read(entries_[i], large, image); });
         }
+      }
+      for (std::size_t turn = next_++; turn < todo_.size(); turn = next_++) {
+        const std::size_t i = todo_[turn];
+        read(i, [&](DeviceImage& image) { reader.read(entries_[i], image); });
       }
       const std::lock_guard lock(mutex_);
       for (std::unique_ptr<char[]>& block : reader.release_names()) {
@@ -184,54 +199,34 @@ class KernelPool {
     }
   }
 
+  template <typename Read>
+  void read(std::size_t i, Read with) {
+    if (kernels_ > most_) return;
+    DeviceImage& image = images_.images[i];
+    try {
+      with(image);
+      kernels_ += image.kernels.size();
+    } catch (const InputError& error) {
+      image.kernels = {};
+      failures_[i] = error.what();
+    }
+  }
+
   const std::vector<FatEntry>& entries_;
   const ImageOptions& options_;
   DeviceImages& images_;
   // What is wrong with each; empty: nothing.
   std::vector<std::string> failures_;
   std::vector<std::size_t> todo_;
+  std::vector<std::size_t> large_todo_;
   std::atomic<std::size_t> next_ = 0;
   // Of all images, and how many they may be.
   std::atomic<std::uint64_t> kernels_ = 0;
   std::uint64_t most_ = 0;
-  LargeImages large_;
+  std::atomic<bool> large_taken_ = false;
   std::mutex mutex_;
   std::exception_ptr defect_;
 };
-
-bool may_hold_containers(const ElfSection& section) {
-  constexpr std::uint32_t program_bits = 1;
-  if (section.type != program_bits || section.is_executable() || section.is_compressed()) {
-    return false;
-  }
-  // Large ones, of which every byte has another meaning.
-  for (const std::string_view prefix : {".debug", ".eh_frame", ".gcc_except_table"}) {
-    if (section.name.starts_with(prefix)) return false;
-  }
-  return true;
-}
-
-bool is_dedicated(std::string_view section) {
-  return section == ".nv_fatbin" || section == "__nv_relfatbin";
-}
-
-void list_section(const Elf& elf, const ElfSection& section, std::uint32_t file,
-                  DeviceImages& images, std::vector<FatEntry>& entries) {
-  try {
-    const Bytes bytes = elf.data(section);
-    if (section.name.find("hip_fatbin") != std::string_view::npos) {
-      list_bundles(bytes, file, images);
-    } else {
-      list_containers({bytes, section.name, is_dedicated(section.name), elf.file().offset()}, file,
-                      images, entries);
-    }
-  } catch (const InputError& error) {
-    Problem problem;
-    problem.where = {file, 0, error.offset};
-    problem.message = error.what();
-    images.problems.push_back(std::move(problem));
-  }
-}
 
 void read_kernels(const std::vector<FatEntry>& entries, const ImageOptions& options,
                   DeviceImages& images) {
@@ -284,12 +279,7 @@ FatEntry bare_ptx(std::string_view text) {
 DeviceImages read_device_images(const Elf& elf, const ImageOptions& options) {
   DeviceImages images;
   std::vector<FatEntry> entries;
-  for (const ElfSection& section : elf.sections()) {
-    if (may_hold_containers(section)) list_section(elf, section, options.file, images, entries);
-  }
-  if (elf.sections().empty()) {
-    list_containers({elf.file(), {}, false, elf.file().offset()}, options.file, images, entries);
-  }
+  search_containers(elf, options, images, entries);
   read_kernels(entries, options, images);
   mark_relocatable_ptx(images);
   return images;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "analyzers/native/budget.h"
+
 namespace opseal {
 namespace {
 
@@ -19,6 +21,8 @@ constexpr std::uint32_t note_segment = 4;
 constexpr std::uint16_t extended_section_index = 0xffff;
 constexpr std::uint16_t extended_segment_count = 0xffff;
 constexpr std::uint16_t relocatable_type = 1;
+// Linkers make about ten. Each address that is looked up is held against all of them.
+constexpr std::uint64_t most_loaded_segments = 1024;
 
 [[noreturn]] void refuse(const Bytes& file, std::uint64_t at, std::uint64_t length,
                          const std::string& message) {
@@ -132,9 +136,11 @@ void Elf::read_sections() {
            "section names in section " + std::to_string(names) + " of " + std::to_string(count));
   }
   const Bytes texts = data(sections_[names]);
+  Budget budget(file_, "names of sections");
   for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint32_t name = headers.u32(i * section_header_size);
-    if (name != 0) sections_[i].name = texts.text(name);
+    const std::uint64_t at_name = i * section_header_size;
+    const std::uint32_t name = headers.u32(at_name);
+    if (name != 0) sections_[i].name = budget.take(texts.text(name), headers.offset() + at_name);
   }
 }
 
@@ -149,6 +155,7 @@ void Elf::read_segments() {
   }
   const Bytes headers = table(file_, at, count, program_header_size, "program headers");
   segments_.resize(count);
+  std::uint64_t loaded = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const Bytes header = headers.part(i * program_header_size, program_header_size, "a header");
     ElfSegment& segment = segments_[i];
@@ -159,6 +166,10 @@ void Elf::read_segments() {
     segment.file_size = header.u64(32);
     segment.memory_size = header.u64(40);
     segment.alignment = header.u64(48);
+    if (segment.is_loaded() && ++loaded > most_loaded_segments) {
+      refuse(file_, at + i * program_header_size, program_header_size,
+             "more than " + std::to_string(most_loaded_segments) + " loaded segments");
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 #include "analyzers/native/ffi_handlers.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <unordered_map>
@@ -182,8 +183,11 @@ class Search {
 }  // namespace
 
 bool mentions_ffi_handlers(const Elf& elf) {
+  // Nearly always in vain, and passes over most bytes.
+  const std::boyer_moore_horspool_searcher searcher(name_start.begin(), name_start.end());
   for (const ReadOnlyData& data : read_only_data(elf)) {
-    if (data.bytes.find(name_start) != std::string_view::npos) return true;
+    if (std::search(data.bytes.begin(), data.bytes.end(), searcher) != data.bytes.end())
+      return true;
   }
   return false;
 }

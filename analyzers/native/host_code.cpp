@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "analyzers/native/budget.h"
 #include "analyzers/native/code_targets.h"
+#include "analyzers/native/hit_block.h"
 #include "analyzers/native/host_links.h"
+#include "opseal/side_by_side.h"
 
 namespace opseal {
 namespace {
@@ -78,9 +81,37 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> functions_by_symbols(const 
   return functions;
 }
 
+// Calls `take` with each place in `code` where a load begins.
+template <typename Take>
+void for_each_load(std::string_view code, Take take) {
+  const auto part_of = [](std::uint32_t number, int byte) {
+    return static_cast<unsigned char>(number >> (8 * byte) & 0xFF);
+  };
+  const unsigned char mask[] = {part_of(load_mask, 0), part_of(load_mask, 1),
+                                part_of(load_mask, 2)};
+  const unsigned char bits[] = {part_of(load_bits, 0), part_of(load_bits, 1),
+                                part_of(load_bits, 2)};
+  const auto ask = [&](std::size_t at) {
+    if (is_load(four_bytes(code.data() + at))) take(at);
+  };
+  std::size_t at = 0;
+  for (; at + HitBlock::size + load_length <= code.size(); at += HitBlock::size) {
+    const char* here = code.data() + at;
+    HitBlock block;
+    for (std::size_t i = 0; i < HitBlock::size; ++i) {
+      const auto fits = [&](std::size_t n) {
+        return (static_cast<unsigned char>(here[i + n]) & mask[n]) == bits[n] ? 1 : 0;
+      };
+      block.marks[i] = static_cast<unsigned char>(fits(0) & fits(1) & fits(2));
+    }
+    block.for_each([&](std::size_t i) { ask(at + i); });
+  }
+  for (; at + load_length <= code.size(); ++at) ask(at);
+}
+
 }  // namespace
 
-HostCode::HostCode(const Elf& elf) : elf_(elf) {
+HostCode::HostCode(const Elf& elf, unsigned threads) : elf_(elf), threads_(threads) {
   if (elf.machine() != x86_64 && elf.machine() != aarch64) return;
   functions_ = function_ranges(elf);
   if (functions_.empty()) functions_ = functions_by_symbols(elf);
@@ -113,16 +144,32 @@ std::vector<CodeReference> HostCode::references_to(
   const CodeTargets wanted(targets, pointers_);
   if (elf_.machine() == aarch64) references_aarch64(wanted, references);
   if (elf_.machine() != x86_64) return references;
+
+  // Each with the bytes behind it that its last instruction may take.
+  constexpr std::size_t most_at_once = std::size_t{4} << 20;
+  std::vector<std::pair<std::uint64_t, std::string_view>> parts;
+  Budget budget(elf_.file(), "code");
   for (const auto& [first, end] : elf_.code()) {
     const std::string_view code = code_at(first, end - first);
-    for (std::size_t at = 0; at + load_length <= code.size(); ++at) {
+    budget.take(code.size(), elf_.file().offset());
+    for (std::size_t at = 0; at + load_length <= code.size(); at += most_at_once) {
+      parts.emplace_back(first + at, code.substr(at, most_at_once + load_length - 1));
+    }
+  }
+  std::vector<std::vector<CodeReference>> found(parts.size());
+  side_by_side(threads_, parts.size(), [&](std::size_t part) {
+    const std::uint64_t first = parts[part].first;
+    const std::string_view code = parts[part].second;
+    for_each_load(code, [&](std::size_t at) {
       const std::uint32_t bytes = four_bytes(code.data() + at);
-      if ((bytes & load_mask) != load_bits || !is_load(bytes)) continue;
       const std::uint64_t from = first + at;
       const std::uint64_t place = target_of(code.data() + at + 3, from + load_length);
       const std::uint64_t to = is_lea(bytes) ? wanted.direct(place) : wanted.indirect(place);
-      if (to != 0) references.push_back({from, to, register_of(bytes)});
-    }
+      if (to != 0) found[part].push_back({from, to, register_of(bytes)});
+    });
+  });
+  for (const std::vector<CodeReference>& some : found) {
+    references.insert(references.end(), some.begin(), some.end());
   }
   return references;
 }

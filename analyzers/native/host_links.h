@@ -38,13 +38,15 @@ class CodeTargets;
 
 class HostCode {
  public:
-  // Empty for other machines. `elf` must outlive it. Throws InputError.
-  explicit HostCode(const Elf& elf);
+  // Empty for other machines. `elf` must outlive it. Throws InputError. Passes over all of the code
+  // of x86-64 are made on up to `threads` threads.
+  explicit HostCode(const Elf& elf, unsigned threads = 1);
 
   const Elf& elf() const { return elf_; }
   const std::vector<ElfPointer>& pointers() const { return pointers_; }
 
-  // Loads of the addresses, which are sorted; in the order of code. One pass over all of it.
+  // Loads of the addresses, which are sorted; in the order of code. One pass over all of it. Throws
+  // InputError.
   std::vector<CodeReference> references_to(const std::vector<std::uint64_t>& targets) const;
   // The load of an address of code that begins at `at`; its `to` is 0 where there is none, and on
   // other machines than x86-64.
@@ -73,6 +75,7 @@ class HostCode {
   std::uint64_t behind_plt(std::uint64_t address) const;
 
   const Elf& elf_;
+  unsigned threads_;
   // Sorted.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> functions_;
   std::vector<ElfPointer> pointers_;
@@ -86,8 +89,10 @@ struct HostKernel {
   std::uint64_t stub = 0;
 };
 
-// The kernels among `names` that the host code registers: code loads the name's address and, next
-// to it, that of the stub. In the order of `names`. Throws InputError.
+// The kernels among `names` that stand in read-only data of the host, behind whatever byte, and
+// those of them that its code registers: it loads the name's address and, next to it, that of the
+// stub. In the order of `names`; a name that stands nowhere is one that the host can't register.
+// Throws InputError.
 std::vector<HostKernel> find_host_kernels(const HostCode& code,
                                           const std::vector<std::string_view>& names);
 
@@ -99,10 +104,5 @@ std::vector<HostKernel> find_host_kernels(const HostCode& code,
 std::vector<std::string_view> reachable_kernels(HostCode& code,
                                                 const std::vector<HostKernel>& kernels,
                                                 std::uint64_t address);
-
-// Those among `names` that stand in read-only data of the host, behind whatever byte: a name that
-// stands nowhere is one that the host can't register. Throws InputError.
-std::vector<std::string_view> names_in_data(const Elf& elf,
-                                            const std::vector<std::string_view>& names);
 
 }  // namespace opseal

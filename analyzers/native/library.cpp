@@ -214,7 +214,7 @@ class LibraryWriter {
         x86 ? registrable_kernels(images) : std::vector<std::string_view>();
     const bool handlers_there = mentions_ffi_handlers(elf);
     if (names.empty() && !handlers_there) return;
-    HostCode code(elf);
+    HostCode code(elf, threads_);
     const std::vector<HostKernel> kernels = find_host_kernels(code, names);
     const bool stubs_known = std::any_of(kernels.begin(), kernels.end(),
                                          [](const HostKernel& kernel) { return kernel.stub != 0; });
@@ -235,11 +235,17 @@ class LibraryWriter {
       if (kernel.stub != 0) registered.push_back(kernel.name);
     }
     write_texts(Key::host_kernels, registered, writer_);
-    const std::vector<std::string_view> there = names_in_data(elf, names);
-    const std::set<std::string_view> known(there.begin(), there.end());
+    // Those that stand nowhere in the host's data can't be registered by it.
     std::vector<std::string_view> unregistered;
-    std::copy_if(names.begin(), names.end(), std::back_inserter(unregistered),
-                 [&known](std::string_view name) { return !known.contains(name); });
+    auto kernel = kernels.begin();
+    for (const std::string_view name : names) {
+      const bool there = kernel != kernels.end() && kernel->name == name;
+      if (there) {
+        ++kernel;
+      } else {
+        unregistered.push_back(name);
+      }
+    }
     write_texts(Key::unregistered_kernels, unregistered, writer_);
   }
 
@@ -252,7 +258,10 @@ class LibraryWriter {
     bool whole = true;
     bool any_read = false;
     std::vector<std::string_view> foreign;
+    std::set<fs::path> known;
     for (const ArchiveMember& member : listing.members) {
+      // A file that a thin archive names again is the same one.
+      if (listing.thin && !known.insert(fs::path(member.name).lexically_normal()).second) continue;
       try {
         const Bytes content = listing.thin ? thin_member(member, files) : member.bytes;
         if (is_foreign(content.view()) || is_foreign_object(content.view())) {

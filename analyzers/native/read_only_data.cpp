@@ -5,6 +5,8 @@
 #include <cstring>
 #include <memory>
 
+#include "analyzers/native/budget.h"
+#include "analyzers/native/hit_block.h"
 #include "analyzers/native/host_links.h"
 
 namespace opseal {
@@ -74,6 +76,11 @@ class NameEnds {
 
   bool empty() const { return order_.empty(); }
 
+  // Of the shortest name.
+  std::size_t shortest() const { return shortest_; }
+  // Whether one may end in front of `end`, which eight bytes precede.
+  bool may_end(const char* end) const { return (*tails_)[hash_of(last_eight(end))]; }
+
   template <typename Take>
   void find(std::string_view text, Take take) const {
     if (text.size() < shortest_ || !(*tails_)[hash_of_tail(text)]) return;
@@ -93,15 +100,16 @@ class NameEnds {
   static constexpr std::size_t hashes = std::size_t{1} << 18;
 
   std::size_t hash_of_tail(std::string_view text) const {
+    if (text.size() >= 8) return hash_of(last_eight(text.data() + text.size()));
     std::uint64_t number = 0;
-    if (text.size() >= 8) {
-      number = last_eight(text.data() + text.size()) >> (64 - 8 * tail_);
-    } else {
-      for (const char c : text.substr(text.size() - tail_)) {
-        number = number >> 8 | std::uint64_t{static_cast<unsigned char>(c)} << (8 * tail_ - 8);
-      }
+    for (const char c : text.substr(text.size() - tail_)) {
+      number = number >> 8 | std::uint64_t{static_cast<unsigned char>(c)} << 56;
     }
-    return (number * 0x9E3779B97F4A7C15u) >> (64 - 18);
+    return hash_of(number);
+  }
+  // Of eight bytes, of which the last ones count.
+  std::size_t hash_of(std::uint64_t bytes) const {
+    return (bytes >> (64 - 8 * tail_)) * 0x9E3779B97F4A7C15u >> (64 - 18);
   }
 
   const std::vector<std::string_view>& names_;
@@ -114,10 +122,42 @@ class NameEnds {
   std::unique_ptr<std::bitset<hashes>> tails_ = std::make_unique<std::bitset<hashes>>();
 };
 
+// Calls `take` with each place of a zero byte that may be the end of a name. Most of what is
+// searched are tables of numbers, full of zeros, before which few other bytes stand.
+template <typename Take>
+void for_each_end(std::string_view bytes, const NameEnds& ends, Take take) {
+  constexpr std::size_t before = 8;
+  const auto shortest = static_cast<std::ptrdiff_t>(std::min(ends.shortest(), before));
+  const std::ptrdiff_t two = std::min<std::ptrdiff_t>(2, shortest);
+  const std::ptrdiff_t three = std::min<std::ptrdiff_t>(3, shortest);
+  std::size_t at = 0;
+  for (; at < std::min(before, bytes.size()); ++at) {
+    if (bytes[at] == '\0') take(at);
+  }
+  const auto ask = [&](std::size_t zero) {
+    if (ends.may_end(bytes.data() + zero)) take(zero);
+  };
+  for (; at + HitBlock::size <= bytes.size(); at += HitBlock::size) {
+    const char* here = bytes.data() + at;
+    HitBlock block;
+    for (std::size_t i = 0; i < HitBlock::size; ++i) {
+      const char* place = here + i;
+      block.marks[i] =
+          static_cast<unsigned char>((*place == 0) & (place[-1] != 0) & (place[-two] != 0) &
+                                     (place[-three] != 0) & (place[-shortest] != 0));
+    }
+    block.for_each([&](std::size_t i) { ask(at + i); });
+  }
+  for (; at < bytes.size(); ++at) {
+    if (bytes[at] == '\0') ask(at);
+  }
+}
+
 }  // namespace
 
 std::vector<ReadOnlyData> read_only_data(const Elf& elf) {
   std::vector<ReadOnlyData> parts;
+  Budget budget(elf.file(), "read-only sections");
   for (const ElfSection& section : elf.sections()) {
     if (section.type != program_bits || !section.is_allocated() || section.is_executable() ||
         section.is_writable() || section.is_compressed()) {
@@ -127,12 +167,14 @@ std::vector<ReadOnlyData> read_only_data(const Elf& elf) {
                     [&](std::string_view name) { return section.name.starts_with(name); })) {
       continue;
     }
+    budget.take(std::min(section.size, elf.file().size()), section.offset);
     parts.push_back({section.address, section.offset, elf.data(section).view()});
   }
   if (!elf.sections().empty()) return parts;
   for (const ElfSegment& segment : elf.segments()) {
     if (segment.type != loaded_segment || (segment.flags & writable_segment) != 0) continue;
     const Bytes bytes = elf.file().part(segment.offset, segment.file_size, "a segment");
+    budget.take(bytes.size(), bytes.offset());
     parts.push_back({segment.address, segment.offset, bytes.view()});
   }
   return parts;
@@ -144,31 +186,18 @@ std::vector<NamePlace> locate_names(const Elf& elf, const std::vector<std::strin
   if (ends.empty()) return places;
   std::vector<std::uint32_t> counts(names.size());
   for (const ReadOnlyData& data : read_only_data(elf)) {
-    std::size_t start = 0;
-    while (start < data.bytes.size()) {
-      const std::size_t zero = data.bytes.find('\0', start);
-      if (zero == std::string_view::npos) break;
+    for_each_end(data.bytes, ends, [&](std::size_t zero) {
+      const std::size_t last = zero == 0 ? data.bytes.npos : data.bytes.rfind('\0', zero - 1);
+      const std::size_t start = last == data.bytes.npos ? 0 : last + 1;
       ends.find(data.bytes.substr(start, zero - start), [&](std::uint32_t name) {
         if (++counts[name] > most_places) return;
         places.push_back({data.address + zero - names[name].size(), name});
       });
-      start = zero + 1;
-    }
+    });
   }
   std::sort(places.begin(), places.end(),
             [](const NamePlace& a, const NamePlace& b) { return a.address < b.address; });
   return places;
-}
-
-std::vector<std::string_view> names_in_data(const Elf& elf,
-                                            const std::vector<std::string_view>& names) {
-  std::vector<bool> there(names.size());
-  for (const NamePlace& place : locate_names(elf, names)) there[place.name] = true;
-  std::vector<std::string_view> found;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (there[i]) found.push_back(names[i]);
-  }
-  return found;
 }
 
 }  // namespace opseal

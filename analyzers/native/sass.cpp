@@ -13,10 +13,9 @@
 namespace opseal {
 namespace {
 
-constexpr std::uint64_t instruction_size = 16;
 constexpr std::uint16_t operation_mask = 0x1ff;
 
-enum Effect : std::uint8_t {
+enum Effects : std::uint8_t {
   not_counted = 1,
   a_write = 2,
   a_trap = 4,
@@ -67,31 +66,42 @@ constexpr std::array<std::uint8_t, operation_mask + 1> make_effects() {
 }
 constexpr std::array<std::uint8_t, operation_mask + 1> effects = make_effects();
 
-std::uint8_t effect_of(const char* instruction) {
-  std::uint16_t word;
-  std::memcpy(&word, instruction, sizeof word);
-  return effects[word & operation_mask];
-}
-
-}  // namespace
-
-BodyFacts look_at_body(std::string_view body) {
-  const std::uint64_t count = body.size() / instruction_size;
+// `effect(i)`: of instruction number i.
+template <typename Effect>
+BodyFacts look_at(std::uint64_t count, Effect effect) {
   const bool counted = count <= most_counted_instructions;
   BodyFacts facts;
   std::int32_t instructions = 0;
   std::uint8_t seen = 0;
   for (std::uint64_t i = count; i > 0; --i) {
-    const std::uint8_t effect = effect_of(body.data() + (i - 1) * instruction_size);
-    seen |= effect;
-    if ((effect & not_counted) == 0) ++instructions;
-    if ((effect & a_write) != 0 && !counted) break;
+    const std::uint8_t here = effect(i - 1);
+    seen |= here;
+    if ((here & not_counted) == 0) ++instructions;
+    if ((here & a_write) != 0 && !counted) break;
   }
   if (counted) facts.instructions = instructions;
   facts.writes = (seen & a_write) != 0;
   facts.traps = (seen & a_trap) != 0;
   facts.calls = (seen & a_call) != 0;
   return facts;
+}
+
+}  // namespace
+
+std::uint8_t sass_effect(const char* instruction) {
+  std::uint16_t word;
+  std::memcpy(&word, instruction, sizeof word);
+  return effects[word & operation_mask];
+}
+
+BodyFacts look_at_body(std::string_view body) {
+  return look_at(body.size() / instruction_size, [body](std::uint64_t i) {
+    return sass_effect(body.data() + i * instruction_size);
+  });
+}
+
+BodyFacts look_at_effects(std::span<const std::uint8_t> body) {
+  return look_at(body.size(), [body](std::uint64_t i) { return body[i]; });
 }
 
 }  // namespace opseal
