@@ -48,7 +48,7 @@ const std::vector<Lack>& lacks() {
       {"dispatch records",
        {"allowlist-stale", "claim-without-launch", "coverage-empty", "enum-consumer-missed",
         "fallback-default-wrong", "launch-without-claim", "predicate-overclaims",
-        "predicate-underclaims", "symbol-kind-mismatch", "dispatch-kernel-split"}},
+        "predicate-underclaims", "dispatch-kernel-split"}},
       {"dtypes",
        {"cross-dtype-gap", "cross-provider-gap", "dtype-narrowed", "dtype-rejected",
         "dtype-unknown", "etp-int-x-repr", "ggml-file-format-name", "grad-dtype-narrower"}},
