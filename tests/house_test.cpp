@@ -72,6 +72,7 @@ const std::map<std::string, Words> third_party = {
     {"xxhash.h", {"include/opseal/digest.h"}},
     {"CLI/CLI.hpp", {"cli/options.cpp"}},
     {"lz4.h", {"analyzers/native/decompress.cpp"}},
+    {"tree_sitter/api.h", {"analyzers/python/syntax.cpp"}},
     {"toml++/toml.h", {"cli/config.cpp"}},
     {"yaml-cpp/eventhandler.h", {"analyzers/yaml_tree.cpp"}},
     {"yaml-cpp/yaml.h", {"analyzers/yaml_tree.cpp"}},
