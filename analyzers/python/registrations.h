@@ -15,9 +15,11 @@ enum class PythonKind : std::uint8_t {
   torch_define,
   // Kernel under `key`, which may be absent (every device): `impl`.
   torch_impl,
-  // `custom_op`, `triton_op`: schema and kernel. Without a `schema`, it is inferred as torch does
-  // from the annotations of `function`.
+  // `custom_op`: schema and kernel. Without a `schema`, it is inferred as torch does from the
+  // annotations of the function.
   torch_custom_op,
+  // The same for `triton_op`.
+  torch_triton_op,
   // Shape function: `register_fake`, `impl_abstract`.
   torch_fake,
   // Kernel of a custom operator for the device types in `key`.
@@ -110,6 +112,8 @@ struct PythonParameter {
 // A function that is handed over. Its signature is known where it is defined in the same file,
 // once.
 struct PythonFunction {
+  // The parameter it is given as, where there are several: `setup_context`, `dt_to_t`.
+  std::string role;
   // `None` stands in its place.
   bool null = false;
   // Its signature is known.

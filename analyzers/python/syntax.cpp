@@ -185,12 +185,13 @@ std::size_t long_joined_run(std::string_view text) {
   return text.size();
 }
 
-// Whether statements stand below a node of this kind.
-bool holds_statements(SyntaxKind kind) {
+// Whether a node of this kind has names or conditions of its own.
+bool is_holder(SyntaxKind kind) {
   switch (kind) {
     case SyntaxKind::module:
     case SyntaxKind::case_clause:
     case SyntaxKind::class_definition:
+    case SyntaxKind::dictionary_comprehension:
     case SyntaxKind::elif_clause:
     case SyntaxKind::else_clause:
     case SyntaxKind::except_clause:
@@ -198,9 +199,12 @@ bool holds_statements(SyntaxKind kind) {
     case SyntaxKind::finally_clause:
     case SyntaxKind::for_statement:
     case SyntaxKind::function_definition:
+    case SyntaxKind::generator_expression:
     case SyntaxKind::if_statement:
     case SyntaxKind::lambda:
+    case SyntaxKind::list_comprehension:
     case SyntaxKind::match_statement:
+    case SyntaxKind::set_comprehension:
     case SyntaxKind::try_statement:
     case SyntaxKind::while_statement:
     case SyntaxKind::with_statement:
@@ -252,7 +256,7 @@ class Flattening {
                     : (symbol < tables().kinds.size() ? tables().kinds[symbol] : SyntaxKind::other);
     if (copy.parent != no_syntax) {
       const SyntaxNode& parent = syntax_.nodes[copy.parent];
-      copy.holder = holds_statements(parent.kind) ? copy.parent : parent.holder;
+      copy.holder = is_holder(parent.kind) ? copy.parent : parent.holder;
     }
     const SyntaxIndex index = static_cast<SyntaxIndex>(syntax_.nodes.size());
     if (broken && syntax_.first_error == no_syntax) syntax_.first_error = index;

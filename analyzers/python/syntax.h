@@ -137,8 +137,9 @@ struct SyntaxNode {
   SyntaxIndex parent = no_syntax;
   // The first node behind this one and all below it.
   SyntaxIndex next = 0;
-  // The nearest node above that holds statements: a definition, a clause, a loop, the module. Kept
-  // since a walk upwards through a deep expression for each of its parts would be quadratic.
+  // The nearest node above that has names or conditions of its own: a definition, a clause, a loop,
+  // a comprehension, the module. Kept since a walk upwards through a deep expression for each of
+  // its parts would be quadratic.
   SyntaxIndex holder = no_syntax;
   SyntaxKind kind = SyntaxKind::other;
   SyntaxField field = SyntaxField::none;
