@@ -71,6 +71,7 @@ const std::map<std::string, Words> third_party = {
     {"archive_entry.h", {"analyzers/package/archive_reader.cpp"}},
     {"xxhash.h", {"include/opseal/digest.h"}},
     {"CLI/CLI.hpp", {"cli/options.cpp"}},
+    {"immintrin.h", {"analyzers/source/needles.cpp"}},
     {"lz4.h", {"analyzers/native/decompress.cpp"}},
     {"tree_sitter/api.h", {"analyzers/python/syntax.cpp"}},
     {"toml++/toml.h", {"cli/config.cpp"}},

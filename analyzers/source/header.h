@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzers/source/conditions.h"
 #include "analyzers/source/macros.h"
 #include "analyzers/source/tokens.h"
-#include "opseal/build_condition.h"
 
 namespace opseal {
 
@@ -21,6 +21,8 @@ struct HeaderDirective {
   std::uint32_t condition = 0;
   // define: index into `Header::definitions`. include: a FileId, or `no_file`.
   std::uint32_t index = 0;
+  // define: only where there is no definition yet.
+  bool unless_defined = false;
   // undefine
   std::string_view name;
   std::uint32_t name_hash = 0;
@@ -31,8 +33,7 @@ struct Header {
   std::string bytes;
   TextArena arena;
   std::vector<MacroDefinition> definitions;
-  // The first is empty.
-  std::vector<BuildCondition> conditions;
+  ConditionTable conditions;
   std::vector<HeaderDirective> directives;
 };
 
@@ -43,8 +44,5 @@ void read_header(std::string bytes, FileId file, const Vocabulary& vocabulary,
 // The name in `#include "name"` or `<name>`, from the tokens behind `include`; empty where a macro
 // gives it. Needs: tokens of these bytes.
 std::string_view included_name(Tokens tokens, std::string_view bytes);
-
-// What an `#if`, `#ifdef` or `#ifndef` asks, from its tokens.
-BuildCondition read_condition(std::string_view directive, Tokens tokens);
 
 }  // namespace opseal

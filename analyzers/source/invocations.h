@@ -55,9 +55,9 @@ enum class InvocationForm : std::uint8_t {
   member,       // `x.NAME(…)`, `x->NAME<…>(…)`
 };
 
-// A use of a word of the vocabulary. Where `#if` or a macro with several definitions stand between
-// its brackets, there is one for each choice, with its condition; what stands in braces does not
-// count for that.
+// A use of a word of the vocabulary, or a call of one of its members. Where `#if` or a macro with
+// several definitions stand between its brackets, there is one for each choice, with its condition;
+// what stands in braces does not count for that. A choice may leave an argument empty.
 struct Invocation {
   InvocationForm form = InvocationForm::call;
   std::string_view name;
@@ -70,6 +70,7 @@ struct Invocation {
   std::uint32_t name_token = 0;
   std::uint32_t open = 0;
   std::uint32_t close = 0;
+  // call: divided as the preprocessor does it, at commas of template arguments, too.
   std::vector<Tokens> arguments;
   // Between `<` and `>`.
   TokenRange template_arguments;
@@ -105,8 +106,8 @@ struct Invocations {
   std::string qualifier(std::uint32_t scope) const;
 };
 
-// Needs: the unit outlives the use of what is found.
-void find_invocations(const SourceUnit& unit, const Vocabulary& vocabulary, Invocations& found);
+// Adds the conditions of choices to the unit. Needs: it outlives the use of what is found.
+void find_invocations(SourceUnit& unit, const Vocabulary& vocabulary, Invocations& found);
 
 // One call of a chain: `.Arg<T>("x")`.
 struct ChainLink {
@@ -121,7 +122,12 @@ struct ChainLink {
 // chain ends before anything but `.` or `->`.
 std::vector<ChainLink> read_chain(Tokens tokens);
 
-// The partners of all brackets, see Invocations. For use without the rest.
-std::vector<std::uint32_t> match_brackets(const SourceUnit& unit);
+// The partners of all brackets, see Invocations.
+void match_brackets(const SourceUnit& unit, std::vector<std::uint32_t>& partners);
+
+// What the braces at `open` hold, from what stands before them; `name`, `parameters` and
+// `name_token` are set where the kind has them. Needs: they have a partner.
+Scope scope_at(const SourceUnit& unit, const std::vector<std::uint32_t>& partners,
+               std::uint32_t open);
 
 }  // namespace opseal

@@ -46,6 +46,17 @@ bool is_raw_prefix(std::string_view text) {
          (text.size() == 1 || is_literal_prefix(text.substr(0, text.size() - 1)));
 }
 
+// The name or number that ends at a place; of a long one its end.
+std::string_view word_before(std::string_view bytes, std::size_t at) {
+  constexpr std::size_t longest = 64;
+  std::size_t start = at;
+  while (start > 0 && at - start < longest &&
+         (is_name_byte(bytes[start - 1]) || bytes[start - 1] == '\'')) {
+    --start;
+  }
+  return bytes.substr(start, at - start);
+}
+
 std::string_view trimmed(std::string_view text) {
   const auto is_space = [](char byte) { return class_of(byte) == blank_byte || byte == '\n'; };
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
@@ -354,14 +365,11 @@ bool Lexer::next_directive(Token& token) {
     } else if (here == '/' && byte(at_ + 1) == '*') {
       skip_block_comment();
     } else if (here == '"' || here == '\'') {
-      std::size_t start = at_;
-      while (start > 0 && is_name_byte(bytes_[start - 1]) && at_ - start < 4) --start;
-      const std::string_view prefix = bytes_.substr(start, at_ - start);
-      const bool raw = here == '"' && !prefix.empty() && is_raw_prefix(prefix);
-      // A mark behind a digit divides a number.
-      if (here == '\'' && !prefix.empty() && class_of(prefix.back()) == digit_byte) {
+      const std::string_view word = word_before(bytes_, at_);
+      // Within a number it divides digits.
+      if (here == '\'' && !word.empty() && class_of(word.front()) == digit_byte) {
         ++at_;
-      } else if (!raw || !read_raw_string(at_)) {
+      } else if (here != '"' || word.empty() || !is_raw_prefix(word) || !read_raw_string(at_)) {
         read_quoted(here);
       }
     } else if (const std::size_t splice = here == '\\' ? splice_at(at_) : 0; splice > 0) {

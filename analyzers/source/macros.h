@@ -21,13 +21,15 @@ struct MacroDefinition {
   bool function_like = false;
   // The last parameter takes what is left over, commas included: `...`, or GNU's `name...`.
   bool variadic = false;
-  // The body has a word of the vocabulary, or calls `.def(`, `.impl(` or `.op(`.
+  // The body has a word of the vocabulary, or calls one of its seed members.
   bool has_seed = false;
   // The body calls one of the macro's own parameters, as an X-macro does.
   bool calls_parameter = false;
-  // Not function-like, and the body is of string literals and names only, at least one a literal.
+  // Not function-like, and the body is of string literals and names only, at least one a literal;
+  // or function-like, and the body is a parameter and nothing else.
   bool is_text = false;
   std::vector<std::string_view> parameters;
+  // A token that is a parameter has its index, plus one, in `expansion`.
   std::vector<Token> body;
   // Where the definition stands: its name. `no_file` = in the prelude.
   FileId file = no_file;

@@ -14,7 +14,7 @@ namespace opseal {
 // tables are asked a byte at a time.
 class Needles {
  public:
-  // Words of less than three bytes are of no use. Of very many only the beginnings are looked for,
+  // Words of less than three bytes are left out. Of very many only the beginnings are looked for,
   // so that a text may be taken to hold one that it doesn't.
   explicit Needles(std::vector<std::string> words);
 
@@ -30,6 +30,8 @@ class Needles {
   bool is_at(std::string_view text, std::size_t at, unsigned which) const;
 
   std::array<std::vector<std::string>, buckets> words_;
+  // There are too many to look for: every text may hold one.
+  bool always_ = false;
   // For each of the first bytes, the buckets that have a word with such a lower or upper half.
   alignas(16) std::array<std::array<std::uint8_t, 16>, depth> low_{};
   alignas(16) std::array<std::array<std::uint8_t, 16>, depth> high_{};

@@ -50,9 +50,9 @@ struct SourceUnit {
 
 // Limits of one file. No real file that was looked at comes near them.
 struct PreprocessorLimits {
-  std::uint32_t tokens = 4'000'000;
+  std::uint32_t tokens = 2'000'000;
   // Tokens read and made while macros are expanded.
-  std::uint64_t expansion_steps = 20'000'000;
+  std::uint64_t expansion_steps = 4'000'000;
   // Invocations within arguments of invocations.
   std::uint32_t argument_depth = 64;
   std::uint32_t include_depth = 40;
@@ -63,11 +63,11 @@ struct PreprocessorLimits {
 // Reads sources one after the other; each thread has its own. Directives are obeyed as [cpp] says,
 // except that every branch of a conditional is taken, unless its words contradict each other, and
 // that headers give their macros alone. Expanded are, outside of other expansions, only macros that
-// lead to a word of the vocabulary or call their own parameters, and those that stand for a text.
+// lead to a word of the vocabulary or call their own parameters, and those that stand for a text or
+// for their argument.
 class Preprocessor {
  public:
   explicit Preprocessor(const SourceTree& tree, PreprocessorLimits limits = {});
-  ~Preprocessor();
 
   // Needs: bytes of less than 4 GiB, which outlive the unit's use. The unit is cleared first.
   void run(FileId file, std::string_view bytes, SourceUnit& unit);
@@ -77,7 +77,8 @@ class Preprocessor {
 
   const SourceTree& tree_;
   PreprocessorLimits limits_;
-  std::unique_ptr<Run> run_;
+  // Headers that were included already; kept, so that it isn't allocated for each file.
+  std::vector<char> seen_;
 };
 
 }  // namespace opseal

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,7 +69,6 @@ class SourceTree {
   std::vector<std::string> project_macros_;
   std::unique_ptr<Needles> needles_;
   mutable std::unique_ptr<std::atomic<const Header*>[]> headers_;
-  mutable std::mutex loading_;
 };
 
 // Whether a path ends as C++, CUDA, HIP, Objective-C++ or SYCL sources and headers do.

@@ -118,6 +118,51 @@ void add_literal(std::string& value, std::string_view text) {
 bool is_opening(const Token& token) { return token.is('(') || token.is('[') || token.is('{'); }
 bool is_closing(const Token& token) { return token.is(')') || token.is(']') || token.is('}'); }
 
+// Template arguments longer than this are taken for a comparison.
+constexpr std::size_t most_template_tokens = 512;
+
+// The `>` of template arguments that begin with the `<` at a place; the place itself where these
+// are none.
+std::size_t template_end(Tokens tokens, std::size_t open) {
+  if (open == 0 || !tokens[open - 1].is_identifier()) return open;
+  const std::size_t end = std::min(tokens.size(), open + most_template_tokens);
+  std::size_t depth = 0;
+  for (std::size_t at = open; at < end; ++at) {
+    const Token& token = tokens[at];
+    if (token.is('<')) ++depth;
+    if (token.is('>') && --depth == 0) {
+      if (at + 1 == tokens.size()) return at;
+      const Token& next = tokens[at + 1];
+      const bool goes_on = next.is('(') || next.is(')') || next.is('{') || next.is(',') ||
+                           next.is("::") || next.is('>') || next.is('*') || next.is('&');
+      return goes_on ? at : open;
+    }
+    if (token.is(';') || token.is("&&") || token.is("||") || is_closing(token)) return open;
+    if (is_opening(token)) at = closing_bracket(tokens.first(end), at);
+  }
+  return open;
+}
+
+std::vector<Tokens> split(Tokens inside, bool with_templates) {
+  std::vector<Tokens> parts;
+  if (inside.empty()) return parts;
+  std::size_t depth = 0;
+  std::size_t start = 0;
+  for (std::size_t at = 0; at < inside.size(); ++at) {
+    if (inside[at].kind != TokenKind::punctuator) continue;
+    if (is_opening(inside[at])) ++depth;
+    if (is_closing(inside[at]) && depth > 0) --depth;
+    if (depth > 0) continue;
+    if (with_templates && inside[at].is('<')) at = template_end(inside, at);
+    if (inside[at].is(',')) {
+      parts.push_back(inside.subspan(start, at - start));
+      start = at + 1;
+    }
+  }
+  parts.push_back(inside.subspan(start));
+  return parts;
+}
+
 }  // namespace
 
 std::string_view TextArena::add(std::string_view text) {
@@ -176,21 +221,8 @@ std::size_t closing_bracket(Tokens tokens, std::size_t open) {
   return tokens.size();
 }
 
-std::vector<Tokens> split_arguments(Tokens inside) {
-  std::vector<Tokens> parts;
-  if (inside.empty()) return parts;
-  std::size_t depth = 0;
-  std::size_t start = 0;
-  for (std::size_t at = 0; at < inside.size(); ++at) {
-    if (is_opening(inside[at])) ++depth;
-    if (is_closing(inside[at]) && depth > 0) --depth;
-    if (depth == 0 && inside[at].is(',')) {
-      parts.push_back(inside.subspan(start, at - start));
-      start = at + 1;
-    }
-  }
-  parts.push_back(inside.subspan(start));
-  return parts;
-}
+std::vector<Tokens> split_arguments(Tokens inside) { return split(inside, false); }
+
+std::vector<Tokens> split_call_arguments(Tokens inside) { return split(inside, true); }
 
 }  // namespace opseal

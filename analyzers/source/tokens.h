@@ -145,11 +145,16 @@ std::string string_value(Tokens tokens, bool* only_strings = nullptr);
 std::string text_of(Tokens tokens);
 
 // The index of the bracket that closes the one at `open`: `(`, `[` or `{`; `tokens.size()` when
-// there is none.
+// there is none. Needs: there is one at `open`.
 std::size_t closing_bracket(Tokens tokens, std::size_t open);
 
 // The parts between the commas of the inside of brackets that stand in no further brackets. Commas
 // of template arguments divide too, as they do for the preprocessor. None where there is nothing.
 std::vector<Tokens> split_arguments(Tokens inside);
+
+// The same for the call of a function, where commas of template arguments don't divide. Without
+// knowing what is a template: `a<b, c>(d)` and `a<b, c>::d` are taken for one, `a < b, c > d` for
+// two comparisons.
+std::vector<Tokens> split_call_arguments(Tokens inside);
 
 }  // namespace opseal

@@ -26,9 +26,10 @@ struct VocabularyWord {
 // The names that a scan of sources looks for.
 struct Vocabulary {
   std::span<const VocabularyWord> words;
-  // Members whose calls are Invocations: `def` for `m.def(…)`. A macro whose body calls `.def`,
-  // `.impl` or `.op` is worth expanding.
+  // Members whose calls are Invocations: `def` for `m.def(…)`.
   std::span<const std::string_view> members;
+  // Those of them that make a macro worth expanding whose body calls them.
+  std::span<const std::string_view> seed_members;
   // A file that has none of these (nor a macro of the project that leads to one) is not looked at.
   std::span<const std::string_view> needles;
   // Definitions of macros that headers outside of a project hold; those of the project win.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,8 @@ class BuildCondition {
   BuildCondition operator&&(const BuildCondition& other) const;
 
   bool always() const { return clauses_.empty(); }
+  // How many conditions are joined in it.
+  std::size_t size() const { return clauses_.size(); }
   // Contradicts itself, by words alone: `#if 0`, or `#ifdef A` within `#ifndef A`.
   bool never() const;
   // No build has both.
