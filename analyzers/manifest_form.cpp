@@ -454,7 +454,8 @@ constexpr Field tree_fields[] = {
     {files, &count_form, false, "sources that register or look up something"},
     {partial, &truth_form, false,
      "true: other files of the project were not given, so that what is missing may be there"},
-    {undecided, &undecided_list, false, "registrations whose name is only known when the code runs"},
+    {undecided, &undecided_list, false,
+     "registrations whose name is only known when the code runs"},
 };
 constexpr Form tree_form{.name = "SourceTree", .fields = tree_fields};
 

@@ -13,6 +13,7 @@
 #include "analyzers/artifacts.h"
 #include "analyzers/caches.h"
 #include "analyzers/join.h"
+#include "analyzers/sources/load.h"
 #include "cli/discover.h"
 #include "cli/place_names.h"
 #include "opseal/digest.h"
@@ -30,18 +31,32 @@ unsigned thread_count(const Options& options) {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-// Reads files side by side and joins them in the order of their paths.
-void read_files(Discovered& found, unsigned threads, Facts& facts) {
+// Reads files side by side and joins them in the order of their paths. Trees of sources that
+// register nothing were no inputs.
+void read_files(Discovered& found, unsigned threads, Audit& audit) {
+  Facts& facts = audit.facts;
   std::vector<Facts> parts(found.inputs.size());
   // A single library is read on all threads, and of many each on one.
   const auto inputs = static_cast<unsigned>(std::min<std::size_t>(parts.size(), threads));
   const unsigned inner = inputs == 0 ? 1 : std::max(1u, threads / inputs);
+  std::vector<std::uint64_t> used(parts.size());
   side_by_side(threads, parts.size(), [&](std::size_t at) {
     Discovered::Input& input = found.inputs[at];
+    if (!input.sources.files.empty()) {
+      SourceFacts read = load_sources(input.sources, inner);
+      used[at] = read.used;
+      parts[at] = std::move(read.facts);
+      return;
+    }
     parts[at] = input.cache ? load_cache(input.cache, std::move(input.file))
                             : load_file(*input.analyzer, std::move(input.file), inner);
   });
   for (std::size_t at = 0; at < parts.size(); ++at) {
+    const std::size_t sources = found.inputs[at].sources.files.size();
+    const bool empty = parts[at].documents.empty();
+    if (sources != 0 && empty) --audit.inputs;
+    if (sources != 0 && !empty) ++audit.source_trees;
+    audit.other_files += sources - used[at];
     for (Document& document : parts[at].documents) document.group = found.inputs[at].group;
     facts.append(std::move(parts[at]));
   }
@@ -208,7 +223,7 @@ void read_paths(const Options& options, Audit& audit) {
   audit.other_files += found.other_files;
   audit.excluded_files += found.excluded_files;
   for (std::string& remark : found.remarks) audit.settings.remarks.push_back(std::move(remark));
-  read_files(found, thread_count(options), audit.facts);
+  read_files(found, thread_count(options), audit);
   add_problems(found, audit.facts);
 }
 
