@@ -39,24 +39,20 @@ void read_files(Discovered& found, unsigned threads, Audit& audit) {
   // A single library is read on all threads, and of many each on one.
   const auto inputs = static_cast<unsigned>(std::min<std::size_t>(parts.size(), threads));
   const unsigned inner = inputs == 0 ? 1 : std::max(1u, threads / inputs);
-  std::vector<std::uint64_t> used(parts.size());
   side_by_side(threads, parts.size(), [&](std::size_t at) {
     Discovered::Input& input = found.inputs[at];
     if (!input.sources.files.empty()) {
-      SourceFacts read = load_sources(input.sources, inner);
-      used[at] = read.used;
-      parts[at] = std::move(read.facts);
+      parts[at] = load_sources(input.sources, inner);
       return;
     }
     parts[at] = input.cache ? load_cache(input.cache, std::move(input.file))
                             : load_file(*input.analyzer, std::move(input.file), inner);
   });
   for (std::size_t at = 0; at < parts.size(); ++at) {
-    const std::size_t sources = found.inputs[at].sources.files.size();
+    const bool sources = !found.inputs[at].sources.files.empty();
     const bool empty = parts[at].documents.empty();
-    if (sources != 0 && empty) --audit.inputs;
-    if (sources != 0 && !empty) ++audit.source_trees;
-    audit.other_files += sources - used[at];
+    if (sources && empty) --audit.inputs;
+    if (sources && !empty) ++audit.source_trees;
     for (Document& document : parts[at].documents) document.group = found.inputs[at].group;
     facts.append(std::move(parts[at]));
   }
@@ -224,6 +220,11 @@ void read_paths(const Options& options, Audit& audit) {
   audit.excluded_files += found.excluded_files;
   for (std::string& remark : found.remarks) audit.settings.remarks.push_back(std::move(remark));
   read_files(found, thread_count(options), audit);
+  if (audit.source_trees > 0 && found.aside_sources > 0) {
+    audit.settings.remarks.push_back(plural(found.aside_sources, "source") +
+                                     " of tests, examples, tools and vendored projects left out; "
+                                     "name their folder to read them");
+  }
   add_problems(found, audit.facts);
 }
 

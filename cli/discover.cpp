@@ -52,7 +52,7 @@ class Discovery {
         add_given(path);
       }
     }
-    for (auto& [name, folder] : sources_) add_sources(name.first, std::move(folder));
+    for (auto& [group, folder] : sources_) add_sources(group, std::move(folder));
     // A run over single files, as hooks make them, rarely meets every pattern.
     if (walked_) {
       remark_unused_excludes();
@@ -282,13 +282,14 @@ class Discovery {
 
   // Files that are given by name, as hooks do, are one partial tree.
   void add_source(InputFile file, bool given) {
-    const std::string own = given ? std::string() : own_tree_of(below(file.path, top_));
-    SourceFolder& folder = sources_[{given ? 0 : group_, own}];
-    folder.partial = given || !own.empty();
-    if (folder.place.path.empty()) {
-      folder.place.path = given ? file.path : top_;
-      if (!own.empty()) folder.place.path += (top_.ends_with('/') ? "" : "/") + own;
+    if (!given && is_aside(below(file.path, top_))) {
+      ++found_.other_files;
+      ++found_.aside_sources;
+      return;
     }
+    SourceFolder& folder = sources_[given ? 0 : group_];
+    folder.partial = given;
+    if (folder.place.path.empty()) folder.place.path = given ? file.path : top_;
     folder.files.push_back(std::move(file));
   }
 
@@ -386,8 +387,8 @@ class Discovery {
   std::uint32_t group_ = 0;
   // The given directory that is walked, as reports name it.
   std::string top_;
-  // By group (0: given by name) and the name of a tree of its own below it.
-  std::map<std::pair<std::uint32_t, std::string>, SourceFolder> sources_;
+  // By group; 0: given by name.
+  std::map<std::uint32_t, SourceFolder> sources_;
   std::vector<bool> exclude_used_;
   Discovered found_;
   std::set<std::string> seen_;

@@ -97,10 +97,10 @@ const std::map<std::string, std::vector<std::string>> directions = {
      {"opseal/", "compare/", "rules/architectures.h", "rules/kernel_key.h", "rules/lost_kernels.h",
       "rules/served_dtypes.h", "rules/two_dumps.h"}},
     {"cli",
-     {"opseal/", "cli/", "compare/changes.h", "analyzers/analyzers.h", "analyzers/artifacts.h",
-      "analyzers/byte_source.h", "analyzers/cache_description.h", "analyzers/caches.h",
-      "analyzers/export.h", "analyzers/join.h", "analyzers/native_functions.h",
-      "rules/fleet_words.h", "rules/rules.h"}},
+     {"opseal/", "cli/", "compare/changes.h", "analyzers/analyzers.h", "analyzers/sources/load.h",
+      "analyzers/artifacts.h", "analyzers/byte_source.h", "analyzers/cache_description.h",
+      "analyzers/caches.h", "analyzers/export.h", "analyzers/join.h",
+      "analyzers/native_functions.h", "rules/fleet_words.h", "rules/rules.h"}},
 };
 
 // Empty, or what is wrong with an include line of a file.
@@ -196,7 +196,8 @@ TEST_CASE("includes follow the directions between the folders") {
   static const std::regex include("\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"].*");
   std::size_t seen = 0;
   for (const std::string& path : tracked_files()) {
-    if (!is_code(path)) continue;
+    // Sources in fixtures are inputs.
+    if (!is_code(path) || path.starts_with("fixtures/")) continue;
     std::istringstream lines(read_file(source_dir() / path));
     for (std::string line; std::getline(lines, line);) {
       std::smatch match;

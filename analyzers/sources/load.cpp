@@ -18,6 +18,7 @@
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/declarations.h"
 #include "analyzers/sources/placed_writer.h"
+#include "analyzers/sources/primitives.h"
 #include "analyzers/sources/targets.h"
 #include "analyzers/sources/torch_cpp.h"
 #include "analyzers/sources/torch_facts.h"
@@ -50,6 +51,7 @@ struct FileRecords {
   TorchCpp torch_cpp;
   std::vector<TorchRecord> torch_python;
   std::vector<TargetRecord> targets;
+  std::vector<PrimitiveRecord> primitives;
   std::vector<Problem> problems;
 };
 
@@ -60,10 +62,10 @@ class SourceLoader {
     for (const InputFile& file : folder_.files) paths_.push_back(file.path);
   }
 
-  SourceFacts load() {
+  Facts load() {
     read_files();
     join();
-    return std::move(out_);
+    return std::move(facts_);
   }
 
  private:
@@ -131,9 +133,10 @@ class SourceLoader {
   void read_python(std::uint32_t number, const std::string& bytes) {
     if (!may_hold_registrations(bytes)) return;
     try {
-      const PythonRegistrations found = find_python_registrations(bytes);
+      PythonRegistrations found = find_python_registrations(bytes);
       read_torch_python(found.registrations, bytes, number, records_[number].torch_python);
       read_targets_python(found.registrations, bytes, number, records_[number].targets);
+      read_primitives(found.registrations, number, records_[number].primitives);
     } catch (const InputError& error) {
       note(number, error.what());
       Problem& problem = records_[number].problems.back();
@@ -152,19 +155,26 @@ class SourceLoader {
   void find_declarations(std::vector<TorchRecord>& records) {
     Declarations declarations;
     std::set<std::string> names;
+    bool short_names = false;
     for (const TorchRecord& record : records) {
       if (record.python || record.function.declared || record.function.name.empty()) continue;
       const std::string name(base_of(record.function.name));
       declarations.want(name);
-      if (name.size() >= 3) names.insert(name);
+      // Shorter ones can't be looked for, and are in most files anyway.
+      if (name.size() >= 3) {
+        names.insert(name);
+      } else {
+        short_names = true;
+      }
     }
-    if (names.empty()) return;
+    if (!declarations.wants_any()) return;
     const Needles needles({names.begin(), names.end()});
     std::string bytes;
     for (const std::size_t at : cpp_files_) {
       const InputFile& file = folder_.files[at];
       if (file.size > most_bytes || !read_bytes(file, bytes)) continue;
-      if (needles.occur_in(bytes)) declarations.scan(bytes, static_cast<std::uint32_t>(at));
+      if (short_names || needles.occur_in(bytes))
+        declarations.scan(bytes, static_cast<std::uint32_t>(at));
     }
     for (TorchRecord& record : records) {
       if (!record.python) declarations.complete(record.function, paths_);
@@ -181,18 +191,17 @@ class SourceLoader {
     }
     add_delegated(torch_cpp, records);
     find_declarations(records);
-    out_.facts.files.push_back(folder_.place);
-    PlacedWriter writer(out_.facts, folder_.files);
+    facts_.files.push_back(folder_.place);
+    PlacedWriter writer(facts_, folder_.files);
     write_torch_document(records, writer);
-    write_target_document(writer);
+    write_primitive_documents(writer);
     for (FileRecords& file : records_) {
       for (Problem& problem : file.problems) {
         problem.where.file = writer.file_of(problem.where.file);
-        out_.facts.problems.push_back(std::move(problem));
+        facts_.problems.push_back(std::move(problem));
       }
     }
-    out_.used = used_.size();
-    if (out_.facts.documents.empty() && out_.facts.problems.empty()) out_.facts = {};
+    if (facts_.documents.empty() && facts_.problems.empty()) facts_ = {};
   }
 
   void write_torch_document(const std::vector<TorchRecord>& records, PlacedWriter& writer) {
@@ -213,29 +222,44 @@ class SourceLoader {
              const std::vector<UndecidedName>& undecided, PlacedWriter& writer) {
     std::set<std::uint32_t> files;
     for (const Record& record : records) files.insert(record.place.file);
-    used_.insert(files.begin(), files.end());
     writer.begin(system);
     writer.tree(static_cast<std::uint32_t>(files.size()), folder_.partial, undecided);
   }
 
-  void write_target_document(PlacedWriter& writer) {
-    std::vector<TargetRecord> records;
+  // The targets of XLA are written with the primitives of JAX.
+  void write_primitive_documents(PlacedWriter& writer) {
+    std::vector<TargetRecord> targets;
+    std::vector<PrimitiveRecord> records;
     std::vector<UndecidedName> undecided;
     for (FileRecords& file : records_) {
       for (TargetRecord& record : file.targets) {
         if (!record.lookup && record.name.text.empty()) {
           undecided.push_back({record.written, record.place});
         }
-        records.push_back(std::move(record));
+        targets.push_back(std::move(record));
       }
+      for (PrimitiveRecord& record : file.primitives) records.push_back(std::move(record));
     }
     const bool registers = std::any_of(
-        records.begin(), records.end(),
+        targets.begin(), targets.end(),
         [](const TargetRecord& record) { return !record.lookup && !record.name.text.empty(); });
-    if (!registers) return;
-    begin("jax", records, undecided, writer);
-    write_targets(records, folder_.partial, writer);
-    writer.end();
+    for (const std::string_view system : {"brainevent", "braintrace", "jax"}) {
+      const std::vector<Primitive> primitives = primitives_of(system, records);
+      const bool with_targets = system == "jax" && registers;
+      if (primitives.empty() && !with_targets) continue;
+      std::vector<PrimitiveRecord> said;
+      for (const Primitive& primitive : primitives) {
+        for (const PrimitiveRecord* record : primitive.records)
+          said.push_back({{}, 0, record->place});
+      }
+      if (with_targets) {
+        for (const TargetRecord& record : targets) said.push_back({{}, 0, record.place});
+      }
+      begin(system, said, with_targets ? undecided : std::vector<UndecidedName>(), writer);
+      write_primitives(primitives, writer);
+      if (with_targets) write_targets(targets, folder_.partial, writer);
+      writer.end();
+    }
   }
 
   SourceFolder folder_;
@@ -243,13 +267,12 @@ class SourceLoader {
   std::vector<std::string> paths_;
   std::vector<std::size_t> cpp_files_;
   std::vector<FileRecords> records_;
-  std::set<std::uint32_t> used_;
-  SourceFacts out_;
+  Facts facts_;
 };
 
 }  // namespace
 
-SourceFacts load_sources(SourceFolder folder, unsigned threads) {
+Facts load_sources(SourceFolder folder, unsigned threads) {
   return SourceLoader(std::move(folder), threads).load();
 }
 

@@ -20,21 +20,15 @@ struct SourceFolder {
   bool partial = false;
 };
 
-struct SourceFacts {
-  // A document for each system that anything is registered with; none in most folders.
-  Facts facts;
-  // Files that say something.
-  std::uint64_t used = 0;
-};
-
-// What a tree of sources registers, from its text alone: nothing is compiled, run or imported.
-SourceFacts load_sources(SourceFolder folder, unsigned threads);
+// What a tree of sources registers, from its text alone: nothing is compiled, run or imported. A
+// document for each system that anything is registered with; for most folders there is nothing.
+Facts load_sources(SourceFolder folder, unsigned threads);
 
 // Whether a file is read as a source, by its name.
 bool is_source(std::string_view path);
 
-// The part of a path that names a tree of its own: what tests, benchmarks, examples and vendored
-// projects register is not the project's. Empty for what is.
-std::string own_tree_of(std::string_view path);
+// Whether a path below a given directory is of tests, benchmarks, examples, documentation, tools or
+// a vendored project: what these register, often broken on purpose, is not the project's.
+bool is_aside(std::string_view path);
 
 }  // namespace opseal
