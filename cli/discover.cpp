@@ -283,7 +283,6 @@ class Discovery {
   // Files that are given by name, as hooks do, are one partial tree.
   void add_source(InputFile file, bool given) {
     if (!given && is_aside(below(file.path, top_))) {
-      ++found_.other_files;
       ++found_.aside_sources;
       return;
     }

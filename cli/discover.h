@@ -29,7 +29,7 @@ struct Discovered {
   std::vector<InputFile> problem_files;
   // Under given directories and of no kind that opseal knows.
   std::uint64_t other_files = 0;
-  // Of these, sources of tests, examples and vendored projects.
+  // Sources of tests, examples and vendored projects under given directories.
   std::uint64_t aside_sources = 0;
   // Left out because an `exclude` pattern matches.
   std::uint64_t excluded_files = 0;

@@ -47,6 +47,8 @@ struct Block {
   std::string function;
   TorchTarget target;
   std::string_view variable;
+  // A code generator fills in the namespace.
+  bool generated = false;
 };
 
 class TorchReader {
@@ -110,6 +112,8 @@ class TorchReader {
     block.variable = variable.front().text;
     const Tokens space = invocation.arguments.front();
     block.target.space.text = text_of(space);
+    // `{{ name }}`
+    block.generated = !space.empty() && space.front().is('{');
     // The plain macros take the word as it is written; what came through another may have been
     // expanded by the build first.
     const bool expands = !invocation.through_macro.empty() || invocation.name.ends_with("_EXPAND");
@@ -176,6 +180,12 @@ class TorchReader {
     record.space = block->target.space;
     record.key = block->target.key;
     record.when = block->target.when && record.when;
+    if (block->generated) {
+      record.use = invocation.name == "def" ? TorchUse::define : TorchUse::implement;
+      record.written = text_of(invocation.arguments.front());
+      out_.records.push_back(std::move(record));
+      return;
+    }
     const std::size_t first = out_.records.size();
     if (invocation.name == "def") {
       read_def(invocation.arguments, std::move(record));

@@ -28,13 +28,15 @@ const TorchRecord& first_record(const TorchOperator& op) {
   return op.fake != nullptr ? *op.fake : *op.gradient;
 }
 
-std::string full_name(const TorchOperator& op) { return op.space.text + "::" + op.name; }
+// An open namespace may be no word of torch's language, and is said apart.
+std::string full_name(const TorchOperator& op) {
+  return op.space.open ? op.name : op.space.text + "::" + op.name;
+}
 
 void write_definition(const TorchOperator& op, const TorchRecord& definition,
                       PlacedWriter& writer) {
   writer.text(Key::defined_in, definition.python ? "python" : "native", definition.place);
   if (!definition.schema.empty()) {
-    // An open namespace may be no word of torch's language.
     const std::string prefix = op.space.open ? std::string() : op.space.text + "::";
     writer.text(Key::schema, prefix + definition.schema, definition.name.place);
   }
