@@ -21,6 +21,7 @@ class ConditionTable {
   ConditionTable() { clear(); }
   void clear();
 
+  // Valid until one is added.
   const BuildCondition& operator[](std::uint32_t id) const { return conditions_[id]; }
   std::size_t size() const { return conditions_.size(); }
 

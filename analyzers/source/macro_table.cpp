@@ -82,7 +82,8 @@ void MacroTable::define(const MacroDefinition& macro, std::uint32_t condition,
   Name& name = name_of(macro.name, macro.name_hash);
   if (unless_defined) {
     for (std::uint32_t at = name.first; at != none; at = definitions_[at].next) {
-      const BuildCondition& other = conditions_[definitions_[at].condition];
+      // A copy: adding moves the conditions.
+      const BuildCondition other = conditions_[definitions_[at].condition];
       condition = conditions_.both(condition, conditions_.add(!other));
       if (other.always() || conditions_.never(condition)) return;
     }
