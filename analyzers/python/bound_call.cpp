@@ -58,8 +58,15 @@ BoundCall bind_call(const PythonSyntax& syntax, SyntaxIndex arguments, std::stri
                     std::size_t skipped) {
   const Parameters known = split(parameters);
   BoundCall bound;
+  // More than any registration takes.
+  constexpr std::size_t max_arguments = 128;
   std::size_t position = 0;
-  for (const SyntaxIndex argument : syntax.children(arguments)) {
+  for (SyntaxIndex argument = arguments + 1; argument < syntax[arguments].next;
+       argument = syntax[argument].next) {
+    if (bound.arguments.size() == max_arguments) {
+      bound.open_ended = true;
+      break;
+    }
     if (syntax.is(argument, SyntaxKind::list_splat) ||
         syntax.is(argument, SyntaxKind::dictionary_splat)) {
       bound.open_ended = true;

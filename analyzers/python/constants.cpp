@@ -261,7 +261,7 @@ PythonConstant PythonConstants::of_name(SyntaxIndex name, std::size_t depth) {
     });
     if (round != rounds.end()) {
       // Copies of a long text or list cost too.
-      steps_ += round->value.items.size() + round->value.text.size() / 64;
+      steps_ += round->value.items.size() + round->value.text.size() / 16;
       return round->value;
     }
     if (std::find(open_loops.begin(), open_loops.end(), binding->value) == open_loops.end()) {
@@ -271,7 +271,7 @@ PythonConstant PythonConstants::of_name(SyntaxIndex name, std::size_t depth) {
   }
   if (binding->kind != PythonBinding::Kind::value) return constant;
   PythonConstant value = of(binding->value, depth + 1);
-  steps_ += value.text.size() / 64;
+  steps_ += value.text.size() / 16;
   return value.kind == Kind::undecided ? constant : value;
 }
 

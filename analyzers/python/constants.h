@@ -56,12 +56,17 @@ class PythonConstants {
   std::vector<PythonRound> rounds;
   // Loops whose names were asked for and have no round, since this was last cleared.
   std::vector<SyntaxIndex> open_loops;
-  // Gives the steps of one registration back.
-  void restart() { steps_ = 0; }
+  // Gives the steps of one registration back, as long as the file has any left.
+  void restart() {
+    all_steps_ += steps_;
+    steps_ = all_steps_ > max_all_steps ? max_steps : 0;
+  }
 
   static constexpr std::size_t max_depth = 48;
   static constexpr std::size_t max_steps = 8192;
-  static constexpr std::size_t max_text = 1 << 16;
+  // Of all registrations of a file: those behind are undecided.
+  static constexpr std::size_t max_all_steps = std::size_t{1} << 24;
+  static constexpr std::size_t max_text = 1 << 12;
 
  private:
   PythonConstant of(SyntaxIndex expression, std::size_t depth);
@@ -77,6 +82,7 @@ class PythonConstants {
   const PythonSyntax& syntax_;
   const PythonScopes& scopes_;
   std::size_t steps_ = 0;
+  std::size_t all_steps_ = 0;
 };
 
 // The content of a `string_content`, escapes resolved. False for one that isn't known here (`\N`).

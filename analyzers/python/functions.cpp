@@ -41,8 +41,14 @@ void add_parameter(const PythonSyntax& syntax, SyntaxIndex index, bool keyword_o
 }
 
 void add_parameters(const PythonSyntax& syntax, SyntaxIndex parameters, PythonFunction& function) {
+  constexpr std::size_t max_parameters = 128;
   bool keyword_only = false;
-  for (const SyntaxIndex index : syntax.children(parameters)) {
+  for (SyntaxIndex index = parameters + 1; index < syntax[parameters].next;
+       index = syntax[index].next) {
+    if (function.parameters.size() == max_parameters) {
+      function.found = false;
+      return;
+    }
     SyntaxIndex inner = index;
     // `*args: int` is a splat within a typed parameter.
     if (syntax.is(index, SyntaxKind::typed_parameter)) inner = syntax.first(index);

@@ -11,14 +11,14 @@ namespace opseal {
 
 namespace {
 
-constexpr std::string_view npos_words = " \t\r\n";
+constexpr std::string_view blanks = " \t\r\n";
 
 // Without blanks and module names: `typing.Optional[torch.Tensor]` is `Optional[Tensor]`.
 std::string plain(std::string_view annotation) {
   std::string text;
   std::size_t word = 0;
   for (const char c : annotation) {
-    if (npos_words.find(c) != std::string_view::npos || c == '"' || c == '\'') continue;
+    if (blanks.find(c) != std::string_view::npos || c == '"' || c == '\'') continue;
     if (c == '.') {
       text.resize(word);
       continue;

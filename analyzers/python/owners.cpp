@@ -67,10 +67,10 @@ bool is_library_parameter(const PythonSyntax& syntax, const PythonScopes& scopes
 
 bool is_imported(const PythonSyntax& syntax, const PythonScopes& scopes, SyntaxIndex name) {
   if (!syntax.is(name, SyntaxKind::identifier)) return false;
-  for (const PythonBinding& binding : scopes.find(syntax.text_of(name), name)) {
-    if (binding.kind == PythonBinding::Kind::import) return true;
-  }
-  return false;
+  const std::vector<PythonBinding>& bindings = scopes.find(syntax.text_of(name), name);
+  return std::any_of(bindings.begin(), bindings.end(), [](const PythonBinding& binding) {
+    return binding.kind == PythonBinding::Kind::import;
+  });
 }
 
 std::string_view before_last(std::string_view full_name) {
@@ -123,7 +123,9 @@ bool fits(const Callee& callee, const PythonCallForm& form, std::string_view ful
     case PythonHome::jax_mlir:
       return before_last(full) == "mlir" || full.starts_with("jax.");
     case PythonHome::jax_core:
-      return before_last(full) == "core" || full.starts_with("jax.");
+      // Packages import it through a module of theirs that knows where each release keeps it.
+      return before_last(full) == "core" || full.starts_with("jax.") ||
+             (!method && before_last(full).find("compat") != std::string_view::npos);
     case PythonHome::triton:
       return full.starts_with("triton.") || full.ends_with(".triton.jit");
     case PythonHome::numba:
@@ -176,10 +178,14 @@ std::vector<SyntaxIndex> python_makers(const PythonSyntax& syntax, const PythonS
   if (index == no_syntax) return makers;
   if (syntax.is(index, SyntaxKind::call)) add(index);
   if (syntax.is(index, SyntaxKind::attribute)) {
-    for (const SyntaxIndex value : scopes.assigned(syntax.text_of(index))) add(value);
+    const std::vector<SyntaxIndex>& values = scopes.assigned(syntax.text_of(index));
+    if (values.size() > PythonScopes::max_bindings) return makers;
+    for (const SyntaxIndex value : values) add(value);
   }
   if (!syntax.is(index, SyntaxKind::identifier)) return makers;
-  for (const PythonBinding& binding : scopes.find(syntax.text_of(index), index)) {
+  const std::vector<PythonBinding>& bindings = scopes.find(syntax.text_of(index), index);
+  if (bindings.size() > PythonScopes::max_bindings) return makers;
+  for (const PythonBinding& binding : bindings) {
     if (binding.kind == PythonBinding::Kind::value ||
         binding.kind == PythonBinding::Kind::context) {
       add(binding.value);

@@ -22,9 +22,6 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r\n") + 1 - begin);
 }
 
-// Whether a role is one of `PythonRegistration`'s own members.
-bool is_function(std::string_view role) { return role == "function"; }
-
 }  // namespace
 
 PythonPlace PythonRegistrationBuilder::place_of(SyntaxIndex index) const {
@@ -178,6 +175,15 @@ void PythonRegistrationBuilder::set_object(PythonRegistration& made, SyntaxIndex
   if (made.name.state != State::absent) return;
   made.name.state = State::undecided;
   made.name.place = place_of(object);
+  // Functions with derivatives of their own go by their own name.
+  if (made.kind == PythonKind::derivative_rules && syntax_.is(index, SyntaxKind::identifier)) {
+    const PythonBinding* binding = scopes_.only(made.object, index);
+    if (binding != nullptr && binding->kind == PythonBinding::Kind::definition) {
+      made.name.state = State::decided;
+      made.name.text = made.object;
+    }
+    return;
+  }
   std::vector<SyntaxIndex> makers;
   for (const PythonKind kind :
        {PythonKind::primitive, PythonKind::torch_custom_op, PythonKind::torch_triton_op}) {
@@ -208,10 +214,9 @@ void PythonRegistrationBuilder::set_owner(PythonRegistration& made, const Python
   }
 }
 
-void PythonRegistrationBuilder::apply(PythonRegistration& made, const PythonCallee& callee,
-                                      const BoundArgument& argument) {
+void PythonRegistrationBuilder::apply(PythonRegistration& made, const BoundArgument& argument) {
   const std::string_view role = argument.role;
-  if (is_function(role)) {
+  if (role == "function") {
     PythonFunction function = python_function(syntax_, scopes_, constants_, argument.value);
     function.role = argument.keyword;
     made.functions.push_back(std::move(function));
@@ -242,7 +247,6 @@ void PythonRegistrationBuilder::apply(PythonRegistration& made, const PythonCall
   } else {
     made.arguments.push_back(argument_of(argument));
   }
-  (void)callee;
 }
 
 void PythonRegistrationBuilder::infer_schema(PythonRegistration& made) const {
@@ -279,7 +283,7 @@ PythonRegistration PythonRegistrationBuilder::from_call(const PythonCallee& call
       const SyntaxIndex first = syntax_.first(arguments);
       if (first != no_syntax && !syntax_.is(first, SyntaxKind::keyword_argument) &&
           !constants_.of(first).is_text() &&
-          (syntax_.children(arguments).size() == 3 ||
+          (bind_call(syntax_, arguments, "").arguments.size() == 3 ||
            !python_makers_of(syntax_, scopes_, first, PythonKind::torch_library).empty())) {
         parameters = "lib:library name:name types:key func:function";
       }
@@ -290,7 +294,7 @@ PythonRegistration PythonRegistrationBuilder::from_call(const PythonCallee& call
     for (const bool names : {true, false}) {
       for (const BoundArgument& argument : bound.arguments) {
         if ((argument.role == "name" || argument.role == "key") != names) continue;
-        apply(made, callee, argument);
+        apply(made, argument);
       }
     }
   }

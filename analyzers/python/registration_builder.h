@@ -32,7 +32,7 @@ class PythonRegistrationBuilder {
 
  private:
   PythonRegistration start(PythonKind kind, SyntaxIndex index) const;
-  void apply(PythonRegistration& made, const PythonCallee& callee, const BoundArgument& argument);
+  void apply(PythonRegistration& made, const BoundArgument& argument);
   void set_name(PythonRegistration& made, PythonText name) const;
   void set_schema(PythonRegistration& made, PythonText schema) const;
   void set_library(PythonRegistration& made, SyntaxIndex library);

@@ -57,7 +57,7 @@ class Reader {
   }
 
  private:
-  static constexpr std::size_t max_registrations = 100000;
+  static constexpr std::size_t max_registrations = 20000;
   // Of one place in all rounds of its loops.
   static constexpr std::size_t max_rounds = 512;
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -189,6 +190,9 @@ struct PythonProblem {
 };
 
 struct PythonRegistrations {
+  // Of a file that is read at all; Python sources are far smaller.
+  static constexpr std::size_t max_bytes = std::size_t{4} << 20;
+
   // In the order of the text.
   std::vector<PythonRegistration> registrations;
   // Stretches that could not be parsed: what stands there is not known.

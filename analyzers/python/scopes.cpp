@@ -234,7 +234,7 @@ const std::vector<PythonBinding>& PythonScopes::find(std::string_view name,
                                                      SyntaxIndex from) const {
   static const Bindings nothing;
   SyntaxIndex scope = scope_of(from);
-  for (std::size_t depth = 0; depth < max_depth && scope != no_syntax; ++depth) {
+  for (std::size_t depth = 0; depth < max_scopes && scope != no_syntax; ++depth) {
     // Names of a class are seen by its own statements only.
     const bool visible = depth == 0 || !syntax_.is(scope, SyntaxKind::class_definition);
     if (visible) {
@@ -249,6 +249,7 @@ const std::vector<PythonBinding>& PythonScopes::find(std::string_view name,
 
 const PythonBinding* PythonScopes::only(std::string_view name, SyntaxIndex from) const {
   const Bindings& found = find(name, from);
+  if (found.size() > max_bindings) return nullptr;
   const PythonBinding* around = nullptr;
   for (const PythonBinding& binding : found) {
     if (binding.kind != Kind::loop) continue;
@@ -281,10 +282,13 @@ std::vector<std::string> PythonScopes::names_of(std::string_view name, SyntaxInd
     }
   };
   const Bindings& found = find(name, from);
+  // A name with many meanings has none that is worth following.
+  const bool few = found.size() <= max_meanings;
   for (const PythonBinding& binding : found) {
+    if (names.size() == max_meanings) break;
     if (binding.kind == Kind::import) {
       add(binding.path);
-    } else if (binding.kind == Kind::value && depth > 0 && binding.value != no_syntax) {
+    } else if (binding.kind == Kind::value && few && depth > 0 && binding.value != no_syntax) {
       for (const std::string& full : full_names_below(binding.value, depth - 1)) add(full);
     }
   }
@@ -296,7 +300,7 @@ std::vector<std::string> PythonScopes::names_of(std::string_view name, SyntaxInd
 }
 
 std::vector<std::string> PythonScopes::full_names(SyntaxIndex expression) const {
-  return full_names_below(expression, 4);
+  return full_names_below(expression, 3);
 }
 
 std::vector<std::string> PythonScopes::full_names_below(SyntaxIndex expression,

@@ -63,6 +63,10 @@ class PythonScopes {
   static constexpr std::size_t max_meanings = 4;
   // Blocks within each other; Python itself allows 100 indentations.
   static constexpr std::size_t max_depth = 256;
+  // Functions within each other.
+  static constexpr std::size_t max_scopes = 32;
+  // Of one name in one scope; one with more is ambiguous.
+  static constexpr std::size_t max_bindings = 256;
 
  private:
   using Bindings = std::vector<PythonBinding>;

@@ -8,6 +8,9 @@
 #include <string>
 
 #include "analyzers/input_error.h"
+#include "analyzers/python/registrations.h"
+
+static_assert(opseal::PythonSyntax::max_bytes == opseal::PythonRegistrations::max_bytes);
 
 extern "C" const TSLanguage* tree_sitter_python(void);
 
