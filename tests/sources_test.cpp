@@ -135,6 +135,21 @@ TEST_CASE("a function that takes a library registers in the blocks that call it"
   }
 }
 
+TEST_CASE("a project's own macro for a library says the namespace and the key as torch's does") {
+  const Facts facts =
+      read({{"library.h",
+             "#define MY_LIBRARY_IMPL(ns, k, m) \\\n"
+             "  static void init_##ns##_##k(torch::Library&); \\\n"
+             "  static const torch::detail::TorchLibraryInit init_##ns##k( \\\n"
+             "      torch::Library::IMPL, &init_##ns##_##k, #ns, c10::DispatchKey::k); \\\n"
+             "  void init_##ns##_##k(torch::Library& m)\n"},
+            {"ops.cpp",
+             "#include \"library.h\"\n"
+             "TORCH_LIBRARY(demo, m) { m.def(\"f(Tensor x) -> Tensor\"); }\n"
+             "MY_LIBRARY_IMPL(demo, CPU, m) { m.impl(\"f\", &g); }\n"}});
+  CHECK(kernels(operator_of(facts, "demo::f")) == "CPU g");
+}
+
 TEST_CASE("an older registry object defines and implements at once") {
   const Facts facts = read({{"ops.cpp",
                              "static auto registry = torch::RegisterOperators()\n"

@@ -94,11 +94,36 @@ class TorchReader {
       });
       if (!library || parameter.size() < 2 || !parameter.back().is_identifier()) continue;
       Block block;
-      block.function = std::string(base_of(scope.name));
       block.variable = parameter.back().text;
+      if (!read_project_library(scope, block)) block.function = std::string(base_of(scope.name));
       return block;
     }
     return {};
+  }
+
+  // A project's own `MY_TORCH_LIBRARY_IMPL(ns, CUDA, m) {`, which ends in a function that takes the
+  // library: the arguments are those that torch's macro of that name would have.
+  bool read_project_library(const Scope& scope, Block& block) const {
+    if (scope.name_token == no_token) return false;
+    const Token& name = unit_.tokens[scope.name_token];
+    const MacroExpansion& expansion = unit_.expansions[name.expansion];
+    if (expansion.macro.find("LIBRARY") == expansion.macro.npos) return false;
+    if (expansion.offset + expansion.length > unit_.bytes.size()) return false;
+    TextArena arena;
+    Lexer lexer(unit_.bytes.substr(expansion.offset, expansion.length), arena);
+    std::vector<Token> row;
+    for (Token token; lexer.next(token);) row.push_back(token);
+    const Tokens tokens = row;
+    if (tokens.size() < 4 || !tokens[1].is('(') || !tokens.back().is(')')) return false;
+    const std::vector<Tokens> arguments = split_arguments(tokens.subspan(2, tokens.size() - 3));
+    const bool implementation = expansion.macro.find("_IMPL") != expansion.macro.npos;
+    if (arguments.size() != (implementation ? 3 : 2)) return false;
+    if (!is_word(arguments.back(), block.variable) || arguments.front().size() != 1) return false;
+    block.target.space.text = text_of(arguments.front());
+    block.target.space.open = is_upper(block.target.space.text);
+    if (implementation) block.target.key = key_of(arguments[1]);
+    block.target.when = unit_.condition_of(name);
+    return true;
   }
 
   std::optional<Block> library_block(const Invocation& invocation) const {
