@@ -152,6 +152,8 @@ constexpr Field kernel_fields[] = {
     {semantics, &text_form, false, "tag, for example `rope-interleaved`"},
     {params, &text_form, false, "variant of the parameters that it takes"},
     {priority, &real_form, false, ""},
+    {when, &text_form, false, "condition of the build, or of the module, that it depends on"},
+    {macro, &text_form, false, "macro of the project that it came through"},
 };
 constexpr Form kernel_form{.name = "Kernel", .fields = kernel_fields};
 constexpr Form kernels_form{.item = &kernel_form};
@@ -237,6 +239,8 @@ constexpr Field operator_fields[] = {
     {defaults, &text_map, false, "platform -> backend"},
     {fallback, &texts_form, false, "platforms or backends tried next, in order"},
     {etp, &etp_form, false, "eligibility-trace rules"},
+    {when, &text_form, false, "condition of the build, or of the module, that it depends on"},
+    {macro, &text_form, false, "macro of the project that it came through"},
 };
 constexpr Form operator_form{.name = "Operator", .fields = operator_fields};
 constexpr Form operators_form{.item = &operator_form};
@@ -269,6 +273,8 @@ constexpr Field target_fields[] = {
     {replace, &truth_form, false, ""},
     {name_from, &name_from_form, false, ""},
     {location, &location_form, false, ""},
+    {when, &text_form, false, "condition of the build, or of the module, that it depends on"},
+    {macro, &text_form, false, "macro of the project that it came through"},
 };
 constexpr Form target_form{.name = "Target", .fields = target_fields};
 constexpr Form targets_form{.item = &target_form};
@@ -431,9 +437,27 @@ constexpr Field registration_fields[] = {
     {name, &text_form, true, ""},
     {platform, &text_form, false, ""},
     {location, &location_form, false, ""},
+    {when, &text_form, false, "condition of the build, or of the module, that it depends on"},
+    {macro, &text_form, false, "macro of the project that it came through"},
 };
 constexpr Form registration_form{.name = "Registration", .fields = registration_fields};
 constexpr Form registrations_form{.item = &registration_form};
+
+constexpr Field undecided_fields[] = {
+    {name, &text_form, false, "as it is written"},
+    {reason, &text_form, false, "what keeps it from being known"},
+    {location, &location_form, false, ""},
+};
+constexpr Form undecided_form{.name = "Undecided", .fields = undecided_fields};
+constexpr Form undecided_list{.item = &undecided_form};
+constexpr Field tree_fields[] = {
+    {files, &count_form, false, "sources that register or look up something"},
+    {partial, &truth_form, false,
+     "true: other files of the project were not given, so that what is missing may be there"},
+    {undecided, &undecided_list, false,
+     "registrations whose name is only known when the code runs"},
+};
+constexpr Form tree_form{.name = "SourceTree", .fields = tree_fields};
 
 constexpr Field producer_fields[] = {
     {name, &text_form, false, ""},
@@ -452,6 +476,7 @@ constexpr Field manifest_fields[] = {
     {schema_reference, &text_form, false, "address of the JSON Schema, for editors"},
     {opseal_manifest, &version_form, true, "version of the format"},
     {producer, &producer_form, false, "who wrote it"},
+    {tree, &tree_form, false, "the sources that it was read from, where it was read from sources"},
     {system, &system_form, false, "spelling and matching rules in force"},
     {platforms, &texts_form, false, "platforms that the registry knows"},
     {required_platforms, &texts_form, false, "platforms promised for every operator"},

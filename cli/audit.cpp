@@ -14,6 +14,7 @@
 #include "analyzers/caches.h"
 #include "analyzers/hidden_symbols.h"
 #include "analyzers/join.h"
+#include "analyzers/sources/load.h"
 #include "cli/discover.h"
 #include "cli/place_names.h"
 #include "opseal/digest.h"
@@ -31,21 +32,34 @@ unsigned thread_count(const Options& options) {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-// Reads files side by side and joins them in the order of their paths.
-void read_files(Discovered& found, unsigned threads, Facts& facts) {
+// Reads files side by side and joins them in the order of their paths. Trees of sources that
+// register nothing were no inputs; gives the number of their files.
+std::uint64_t read_files(Discovered& found, unsigned threads, Audit& audit) {
+  Facts& facts = audit.facts;
   std::vector<Facts> parts(found.inputs.size());
   // A single library is read on all threads, and of many each on one.
   const auto inputs = static_cast<unsigned>(std::min<std::size_t>(parts.size(), threads));
   const unsigned inner = inputs == 0 ? 1 : std::max(1u, threads / inputs);
   side_by_side(threads, parts.size(), [&](std::size_t at) {
     Discovered::Input& input = found.inputs[at];
+    if (!input.sources.files.empty()) {
+      parts[at] = load_sources(input.sources, inner);
+      return;
+    }
     parts[at] = input.cache ? load_cache(input.cache, std::move(input.file))
                             : load_file(*input.analyzer, std::move(input.file), inner);
   });
+  std::uint64_t silent = 0;
   for (std::size_t at = 0; at < parts.size(); ++at) {
+    const bool sources = !found.inputs[at].sources.files.empty();
+    const bool empty = parts[at].documents.empty();
+    if (sources && empty) --audit.inputs;
+    if (sources && empty) silent += found.inputs[at].sources.files.size();
+    if (sources && !empty) ++audit.source_trees;
     for (Document& document : parts[at].documents) document.group = found.inputs[at].group;
     facts.append(std::move(parts[at]));
   }
+  return silent;
 }
 
 // A library that a manifest names.
@@ -218,7 +232,16 @@ void read_paths(const Options& options, Audit& audit) {
   audit.other_files += found.other_files;
   audit.excluded_files += found.excluded_files;
   for (std::string& remark : found.remarks) audit.settings.remarks.push_back(std::move(remark));
-  read_files(found, thread_count(options), audit.facts);
+  const std::uint64_t silent = read_files(found, thread_count(options), audit);
+  if (audit.inputs == 0 && silent > 0) {
+    audit.settings.remarks.push_back(
+        plural(silent, "source") + " read, and nothing found there that opseal knows to register");
+  }
+  if (audit.source_trees > 0 && found.aside_sources > 0) {
+    audit.settings.remarks.push_back(plural(found.aside_sources, "source") +
+                                     " of tests, examples, tools and vendored projects left out; "
+                                     "name their folder to read them");
+  }
   add_problems(found, audit.facts);
 }
 

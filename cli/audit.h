@@ -37,6 +37,8 @@ struct Audit {
   std::uint64_t baselined = 0;
   // Inputs that were read, and files under given directories that are of no kind opseal knows.
   std::uint64_t inputs = 0;
+  // Of these, trees of sources.
+  std::uint64_t source_trees = 0;
   std::uint64_t other_files = 0;
   std::uint64_t excluded_files = 0;
   std::uint64_t operators = 0;

@@ -52,6 +52,7 @@ class Discovery {
         add_given(path);
       }
     }
+    for (auto& [group, folder] : sources_) add_sources(group, std::move(folder));
     // A run over single files, as hooks make them, rarely meets every pattern.
     if (walked_) {
       remark_unused_excludes();
@@ -73,6 +74,8 @@ class Discovery {
     }
     if (fs::is_directory(status)) {
       walked_ = true;
+      top_ = shown_path(path, root_);
+      if (top_.size() > 1 && top_.ends_with('/')) top_.pop_back();
       add_directory(path, true);
     } else {
       add_file(path, true);
@@ -89,7 +92,7 @@ class Discovery {
     if (analyzer == nullptr) {
       not_recognised(std::move(file));
     } else {
-      found_.inputs.push_back({std::move(file), analyzer, {}, group_});
+      found_.inputs.push_back({std::move(file), analyzer, {}, {}, group_});
     }
   }
 
@@ -118,7 +121,7 @@ class Discovery {
     input.path = shown_path(directory.string(), root_);
     if (input.path.size() > 1 && input.path.ends_with('/')) input.path.pop_back();
     input.open_path = directory.string();
-    found_.inputs.push_back({std::move(input), nullptr, reader, group_});
+    found_.inputs.push_back({std::move(input), nullptr, reader, {}, group_});
     return reader;
   }
 
@@ -255,6 +258,10 @@ class Discovery {
       return;
     }
     if (!seen_.insert(fs::weakly_canonical(path, error).string()).second) return;
+    if (is_source(path)) {
+      add_source(std::move(file), given);
+      return;
+    }
     std::string problem;
     const Analyzer* analyzer = find_analyzer(file, problem);
     if (!problem.empty()) {
@@ -265,12 +272,38 @@ class Discovery {
       ++found_.other_files;
       if (foreign_++ == 0) first_foreign_ = file.path;
     } else if (analyzer != nullptr) {
-      found_.inputs.push_back({std::move(file), analyzer, {}, group_});
+      found_.inputs.push_back({std::move(file), analyzer, {}, {}, group_});
     } else if (given) {
       not_recognised(std::move(file));
     } else {
       ++found_.other_files;
     }
+  }
+
+  // Files that are given by name, as hooks do, are one partial tree.
+  void add_source(InputFile file, bool given) {
+    if (!given && is_aside(below(file.path, top_))) {
+      ++found_.aside_sources;
+      return;
+    }
+    SourceFolder& folder = sources_[given ? 0 : group_];
+    folder.partial = given;
+    if (folder.place.path.empty()) folder.place.path = given ? file.path : top_;
+    folder.files.push_back(std::move(file));
+  }
+
+  static std::string_view below(std::string_view path, std::string_view top) {
+    if (top == "." || !path.starts_with(top)) return path;
+    path.remove_prefix(top.size());
+    while (path.starts_with('/')) path.remove_prefix(1);
+    return path;
+  }
+
+  void add_sources(std::uint32_t group, SourceFolder folder) {
+    std::sort(folder.files.begin(), folder.files.end(),
+              [](const InputFile& a, const InputFile& b) { return a.path < b.path; });
+    InputFile shown = folder.place;
+    found_.inputs.push_back({std::move(shown), nullptr, {}, std::move(folder), group});
   }
 
   void not_recognised(InputFile file) {
@@ -351,6 +384,10 @@ class Discovery {
   std::string first_foreign_;
   // Number of the given path.
   std::uint32_t group_ = 0;
+  // The given directory that is walked, as reports name it.
+  std::string top_;
+  // By group; 0: given by name.
+  std::map<std::uint32_t, SourceFolder> sources_;
   std::vector<bool> exclude_used_;
   Discovered found_;
   std::set<std::string> seen_;

@@ -9,13 +9,17 @@
 #include <algorithm>
 #include <charconv>
 #include <iostream>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "cli/audit.h"
 #include "cli/commands.h"
 #include "cli/json_text.h"
+#include "cli/places.h"
 #include "cli/reports.h"
+#include "opseal/sources.h"
 
 namespace opseal {
 namespace {
@@ -51,11 +55,23 @@ bool whole(const Fact& fact) {
   return true;
 }
 
+// Elements of these lists, and values of these keys, have a `location`.
+bool is_located(Key key) {
+  constexpr Key located[] = {Key::operators, Key::kernels, Key::targets,  Key::registrations,
+                             Key::undecided, Key::lookups, Key::function, Key::abstract};
+  return std::find(std::begin(located), std::end(located), key) != std::end(located);
+}
+
 class Dump {
  public:
   explicit Dump(std::ostream& out) : out_(out) {}
 
   void write_manifest(const Fact& manifest) {
+    // A manifest says where a thing was registered; of sources the place of the fact is that.
+    if (is_of_sources(manifest)) {
+      places_facts_ = &manifest.facts();
+      places_.emplace(manifest.facts());
+    }
     out_ << '{';
     const char* separator = "\n ";
     for_each_member(manifest, [&](std::string_view key, const Fact& value) {
@@ -102,13 +118,16 @@ class Dump {
       if (!whole(item)) continue;
       out_ << separator;
       separator = ",\n  ";
-      write_value(item);
+      write_value(item, list.key());
     }
     out_ << "\n ]";
   }
 
   // Needs: whole(fact).
-  void write_value(const Fact& fact) {
+  void write_value(const Fact& fact) { write_value(fact, fact.key()); }
+
+  // `key`: its own, or that of the list it is in.
+  void write_value(const Fact& fact, Key key) {
     switch (fact.node().type) {
       case NodeType::unread:
         break;
@@ -131,7 +150,7 @@ class Dump {
         write_list(fact);
         break;
       case NodeType::object:
-        write_object(fact);
+        write_object(fact, key);
         break;
       case NodeType::map:
         write_map(fact);
@@ -148,12 +167,12 @@ class Dump {
     for (const Fact item : list.items()) {
       out_ << separator;
       separator = ",";
-      write_value(item);
+      write_value(item, list.key());
     }
     out_ << ']';
   }
 
-  void write_object(const Fact& object) {
+  void write_object(const Fact& object, Key under) {
     out_ << '{';
     const char* separator = "";
     for_each_member(object, [&](std::string_view key, const Fact& value) {
@@ -162,7 +181,18 @@ class Dump {
       separator = ",";
       write_value(value);
     });
+    if (places_ && is_located(under) && !object[Key::location].said()) {
+      write_location(object.where(), separator);
+    }
     out_ << '}';
+  }
+
+  void write_location(const Location& where, const char* separator) {
+    const Position position = places_->position(where);
+    if (position.line == 0) return;
+    out_ << separator << R"("location":{"file":)"
+         << json_quote(places_facts_->files[where.file].path) << R"(,"line":)" << position.line
+         << R"(,"column":)" << position.column << '}';
   }
 
   void write_map(const Fact& map) {
@@ -178,6 +208,9 @@ class Dump {
   }
 
   std::ostream& out_;
+  // For facts of sources alone.
+  const Facts* places_facts_ = nullptr;
+  std::optional<Places> places_;
 };
 
 }  // namespace
@@ -188,8 +221,10 @@ void write_dump(const Facts& facts, const Document& document, std::ostream& out)
 
 int dump(const Options& options) {
   const Audit audit = read_inputs(options);
-  if (audit.inputs > 1) {
-    throw UsageError("dump takes one input, " + std::to_string(audit.inputs) + " were given");
+  // The trees of sources of one directory are one.
+  const std::uint64_t inputs = audit.inputs - audit.source_trees + (audit.source_trees > 0 ? 1 : 0);
+  if (inputs > 1) {
+    throw UsageError("dump takes one input, " + std::to_string(inputs) + " were given");
   }
   write_problems(audit, {}, std::cerr);
   for (const Document& document : audit.facts.documents) {

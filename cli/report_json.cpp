@@ -12,6 +12,7 @@
 #include "cli/place_names.h"
 #include "cli/places.h"
 #include "cli/reports.h"
+#include "cli/tiers.h"
 #include "cli/version.h"
 
 namespace opseal {
@@ -56,7 +57,11 @@ const char* witness_of(Tier tier) {
 class JsonReport {
  public:
   JsonReport(const Audit& audit, std::ostream& out)
-      : audit_(audit), out_(out), places_(audit.facts), place_names_(audit.facts) {}
+      : audit_(audit),
+        out_(out),
+        places_(audit.facts),
+        place_names_(audit.facts),
+        tiers_(audit.facts) {}
 
   void write() {
     out_ << "{\"opseal_report\": 1,\n";
@@ -160,6 +165,7 @@ class JsonReport {
 
   ordered_json entry(const Finding& finding) {
     const Rule& rule = *finding.rule;
+    const Tier tier = tiers_.of(finding);
     ordered_json related = ordered_json::array();
     for (const Evidence& other : finding.related) {
       related.push_back(labelled(other.where, other.label));
@@ -172,8 +178,8 @@ class JsonReport {
                           {"label", finding.evidence.label},
                           {"related", std::move(related)},
                           {"fix", finding.fix.empty() ? std::string(rule.fix) : finding.fix},
-                          {"witnesses", ordered_json::array({witness_of(rule.tier)})},
-                          {"tier", to_text(rule.tier)},
+                          {"witnesses", ordered_json::array({witness_of(tier)})},
+                          {"tier", to_text(tier)},
                           {"confirmed", nullptr},
                           {"fingerprint", finding.fingerprint}};
     if (!finding.silenced_by.empty()) {
@@ -219,6 +225,7 @@ class JsonReport {
   std::ostream& out_;
   Places places_;
   PlaceNames place_names_;
+  Tiers tiers_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "opseal/digest.h"
 #include "opseal/registration.h"
 #include "opseal/rule.h"
+#include "opseal/sources.h"
 #include "opseal/text.h"
 #include "rules/gradient_marks.h"
 #include "rules/torch_names.h"
@@ -56,7 +57,9 @@ bool writes_an_argument(const Fact& op) {
 // declarations and other registries have to say that there is none.
 bool says_gradient(const Fact& manifest, const Fact& op, const KernelRoles& roles) {
   if (op[Key::gradient].said()) return true;
-  return manifest[Key::system].is("torch") && roles.known &&
+  // Python connects operators of sources by a `torch.autograd.Function` that the registry never
+  // meets.
+  return manifest[Key::system].is("torch") && roles.known && !is_of_sources(manifest) &&
          !manifest[Key::producer][Key::name].is("export native-functions");
 }
 

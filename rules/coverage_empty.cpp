@@ -4,7 +4,7 @@
 
 #include "opseal/rule.h"
 #include "rules/dispatch_kinds.h"
-#include "rules/one_slip.h"
+#include "opseal/one_slip.h"
 
 namespace opseal {
 namespace {

@@ -6,7 +6,7 @@
 #include "opseal/registration.h"
 #include "opseal/rule.h"
 #include "opseal/text.h"
-#include "rules/one_slip.h"
+#include "opseal/one_slip.h"
 #include "rules/torch_names.h"
 #include "rules/undefined_namespaces.h"
 

@@ -6,6 +6,7 @@
 #include "opseal/platforms.h"
 #include "opseal/registration.h"
 #include "opseal/rule.h"
+#include "opseal/sources.h"
 #include "opseal/text.h"
 #include "rules/kernel_key.h"
 #include "rules/repeats.h"
@@ -71,7 +72,7 @@ std::string value_text(const Fact& target, Key key) {
 }
 
 void compare(const Fact& manifest, const Fact& a, const Fact& b, Sink& sink) {
-  if (!comparable(a, b) || !share_a_stage(a, b)) return;
+  if (!comparable(a, b) || !share_a_stage(a, b) || may_be_alternatives(manifest, a, b)) return;
   const Key key = difference(a, b);
   if (key == Key::none) return;
   std::string message = "registered twice";

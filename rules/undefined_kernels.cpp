@@ -9,7 +9,7 @@
 #include "opseal/registration.h"
 #include "opseal/text.h"
 #include "rules/definitions.h"
-#include "rules/one_slip.h"
+#include "opseal/one_slip.h"
 #include "rules/torch_names.h"
 
 namespace opseal {

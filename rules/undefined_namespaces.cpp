@@ -7,7 +7,7 @@
 
 #include "opseal/text.h"
 #include "rules/library_variants.h"
-#include "rules/one_slip.h"
+#include "opseal/one_slip.h"
 #include "rules/torch_owners.h"
 
 namespace opseal {

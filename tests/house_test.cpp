@@ -71,7 +71,9 @@ const std::map<std::string, Words> third_party = {
     {"archive_entry.h", {"analyzers/package/archive_reader.cpp"}},
     {"xxhash.h", {"include/opseal/digest.h"}},
     {"CLI/CLI.hpp", {"cli/options.cpp"}},
+    {"immintrin.h", {"analyzers/source/needles.cpp"}},
     {"lz4.h", {"analyzers/native/decompress.cpp"}},
+    {"tree_sitter/api.h", {"analyzers/python/syntax.cpp"}},
     {"toml++/toml.h", {"cli/config.cpp"}},
     {"yaml-cpp/eventhandler.h", {"analyzers/yaml_tree.cpp"}},
     {"yaml-cpp/yaml.h", {"analyzers/yaml_tree.cpp"}},
@@ -99,7 +101,8 @@ const std::map<std::string, std::vector<std::string>> directions = {
      {"opseal/", "cli/", "compare/changes.h", "analyzers/analyzers.h", "analyzers/artifacts.h",
       "analyzers/byte_source.h", "analyzers/cache_description.h", "analyzers/caches.h",
       "analyzers/export.h", "analyzers/hidden_symbols.h", "analyzers/join.h",
-      "analyzers/native_functions.h", "rules/fleet_words.h", "rules/rules.h"}},
+      "analyzers/sources/load.h", "analyzers/native_functions.h", "rules/fleet_words.h",
+      "rules/rules.h"}},
 };
 
 // Empty, or what is wrong with an include line of a file.
@@ -195,7 +198,8 @@ TEST_CASE("includes follow the directions between the folders") {
   static const std::regex include("\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"].*");
   std::size_t seen = 0;
   for (const std::string& path : tracked_files()) {
-    if (!is_code(path)) continue;
+    // Sources in fixtures are inputs.
+    if (!is_code(path) || path.starts_with("fixtures/")) continue;
     std::istringstream lines(read_file(source_dir() / path));
     for (std::string line; std::getline(lines, line);) {
       std::smatch match;

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "rules/one_slip.h"
+#include "opseal/one_slip.h"
 #include "rules/rules.h"
 #include "rules/torch_names.h"
 #include "rules/version_match.h"

@@ -191,6 +191,16 @@ std::vector<Mistake> definition_mistakes() {
          place.item["kernels"] = {{{"platform", "Meta"}}};
          return true;
        }},
+      {"schema-arity", "a kernel that takes nothing",
+       [](Place& place) {
+         if (!in_torch(place) || !has_schema(place.item) || is_inferred(place.item)) return false;
+         const std::string schema = place.item["schema"];
+         if (schema[schema.find('(') + 1] == ')') return false;
+         place.item["kernels"].push_back({{"platform", "Vulkan"},
+                                          {"function", {{"name", "lost"}, {"positional", 0}}},
+                                          {"native_signature", "()"}});
+         return true;
+       }},
       {"schema-conflict", "a second definition with an argument more",
        [](Place& place) {
          if (!has_schema(place.item) || is_inferred(place.item)) return false;

@@ -1,0 +1,389 @@
+#include "analyzers/python/registration_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analyzers/python/conditions.h"
+#include "analyzers/python/functions.h"
+
+namespace opseal {
+
+namespace {
+
+using State = PythonText::State;
+
+bool is_torch(PythonKind kind) {
+  return kind >= PythonKind::torch_library && kind <= PythonKind::torch_lookup;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r\n") + 1 - begin);
+}
+
+}  // namespace
+
+PythonPlace PythonRegistrationBuilder::place_of(SyntaxIndex index) const {
+  return {syntax_[index].begin, syntax_[index].end - syntax_[index].begin};
+}
+
+std::string PythonRegistrationBuilder::excerpt(SyntaxIndex index) const {
+  return std::string(syntax_.text_of(index).substr(0, 256));
+}
+
+PythonRegistration PythonRegistrationBuilder::start(PythonKind kind, SyntaxIndex index) const {
+  PythonRegistration made;
+  made.kind = kind;
+  made.place = place_of(index);
+  made.conditions = python_conditions(syntax_, index);
+  made.within = python_within(syntax_, index);
+  return made;
+}
+
+PythonText PythonRegistrationBuilder::text_of(SyntaxIndex expression) {
+  PythonText text;
+  if (expression == no_syntax) return text;
+  text.place = place_of(expression);
+  const PythonConstant constant = constants_.of(expression);
+  switch (constant.kind) {
+    case PythonConstant::Kind::none:
+      text.state = State::null;
+      break;
+    case PythonConstant::Kind::text:
+      text.state = State::decided;
+      text.text = constant.text;
+      break;
+    case PythonConstant::Kind::number:
+    case PythonConstant::Kind::truth:
+      text.state = State::decided;
+      text.text = constant.text;
+      break;
+    case PythonConstant::Kind::undecided:
+    case PythonConstant::Kind::list:
+    case PythonConstant::Kind::dictionary:
+    case PythonConstant::Kind::reference:
+      text.state = State::undecided;
+      text.text = excerpt(expression);
+      break;
+  }
+  return text;
+}
+
+PythonText PythonRegistrationBuilder::joined_texts(SyntaxIndex expression) {
+  const PythonConstant constant = constants_.of(expression);
+  if (constant.kind != PythonConstant::Kind::list) return text_of(expression);
+  PythonText text;
+  text.place = place_of(expression);
+  text.state = State::decided;
+  for (const PythonConstant& item : constant.items) {
+    if (!item.is_text()) {
+      text.state = State::undecided;
+      text.text = excerpt(expression);
+      return text;
+    }
+    text.text += (text.text.empty() ? "" : ",") + item.text;
+  }
+  return text;
+}
+
+PythonArgument PythonRegistrationBuilder::argument_of(const BoundArgument& argument) {
+  PythonArgument made;
+  made.name = argument.keyword;
+  made.value = text_of(argument.value);
+  const PythonConstant constant = constants_.of(argument.value);
+  if (constant.kind != PythonConstant::Kind::list) return made;
+  made.list = true;
+  // Long lists are data, not what a registration says.
+  constexpr std::size_t max_items = 64;
+  made.value.state = State::decided;
+  for (const PythonConstant& item : constant.items) {
+    if (made.items.size() == max_items) {
+      made.value.state = State::undecided;
+      break;
+    }
+    PythonText text;
+    text.state = item.is_text() || item.kind == PythonConstant::Kind::number ? State::decided
+                                                                             : State::undecided;
+    text.text = item.text.substr(0, 256);
+    text.place = item.node == no_syntax ? made.value.place : place_of(item.node);
+    if (!text.decided()) made.value.state = State::undecided;
+    made.items.push_back(std::move(text));
+  }
+  return made;
+}
+
+void PythonRegistrationBuilder::set_name(PythonRegistration& made, PythonText name) const {
+  if (name.state == State::absent) return;
+  if (name.decided() && is_torch(made.kind)) {
+    name.text = trimmed(name.text);
+    const std::size_t colons = name.text.find("::");
+    if (colons != std::string::npos) {
+      made.name_space = name;
+      made.name_space.text = name.text.substr(0, colons);
+      name.text.erase(0, colons + 2);
+    }
+  }
+  made.name = std::move(name);
+}
+
+void PythonRegistrationBuilder::set_schema(PythonRegistration& made, PythonText schema) const {
+  if (!schema.decided()) {
+    // The name is the first part of a schema that isn't known, in the form that is a method.
+    if (made.name.state == State::absent) {
+      made.name = schema;
+    }
+    made.schema = std::move(schema);
+    return;
+  }
+  if (made.name.state == State::absent) {
+    const std::size_t paren = schema.text.find('(');
+    PythonText name = schema;
+    name.text = trimmed(std::string_view(schema.text).substr(0, paren));
+    set_name(made, std::move(name));
+  }
+  made.schema = std::move(schema);
+}
+
+void PythonRegistrationBuilder::set_library(PythonRegistration& made, SyntaxIndex library) {
+  // A name's own namespace goes before the library's.
+  if (made.name_space.decided()) return;
+  const std::vector<SyntaxIndex> makers =
+      python_makers_of(syntax_, scopes_, library, PythonKind::torch_library);
+  made.name_space.place = place_of(library);
+  made.name_space.state = State::undecided;
+  if (makers.size() != 1) return;
+  const SyntaxIndex arguments = syntax_.child(makers[0], SyntaxField::arguments);
+  if (!syntax_.is(arguments, SyntaxKind::argument_list)) return;
+  const BoundCall bound = bind_call(syntax_, arguments, "ns:namespace kind dispatch_key:key");
+  const SyntaxIndex name = bound.in("namespace");
+  if (name != no_syntax) made.name_space = text_of(name);
+  // The library's own key stands where none is given.
+  if (made.kind == PythonKind::torch_impl && made.key.state == State::absent &&
+      bound.in("key") != no_syntax) {
+    made.key = text_of(bound.in("key"));
+  }
+}
+
+// A custom operator's name from where it is made; a primitive's too.
+void PythonRegistrationBuilder::set_object(PythonRegistration& made, SyntaxIndex object) {
+  if (object == no_syntax) return;
+  const PythonConstant constant = constants_.of(object);
+  const bool named = constant.kind == PythonConstant::Kind::reference;
+  const SyntaxIndex index = named && constant.node != no_syntax ? constant.node : object;
+  made.object = excerpt(index);
+  if (made.name.state != State::absent) return;
+  made.name.state = State::undecided;
+  made.name.place = place_of(object);
+  // Functions with derivatives of their own go by their own name.
+  if (made.kind == PythonKind::derivative_rules && syntax_.is(index, SyntaxKind::identifier)) {
+    const PythonBinding* binding = scopes_.only(made.object, index);
+    if (binding != nullptr && binding->kind == PythonBinding::Kind::definition) {
+      made.name.state = State::decided;
+      made.name.text = made.object;
+    }
+    return;
+  }
+  std::vector<SyntaxIndex> makers;
+  for (const PythonKind kind :
+       {PythonKind::primitive, PythonKind::torch_custom_op, PythonKind::torch_triton_op}) {
+    for (const SyntaxIndex maker : python_makers_of(syntax_, scopes_, index, kind)) {
+      makers.push_back(maker);
+    }
+  }
+  if (makers.size() != 1) return;
+  const SyntaxIndex arguments = syntax_.child(makers[0], SyntaxField::arguments);
+  if (!syntax_.is(arguments, SyntaxKind::argument_list)) return;
+  const SyntaxIndex name = bind_call(syntax_, arguments, "name:name").in("name");
+  if (name != no_syntax) set_name(made, text_of(name));
+}
+
+void PythonRegistrationBuilder::set_owner(PythonRegistration& made, const PythonCallee& callee) {
+  if (callee.owner == no_syntax) return;
+  switch (callee.form->home) {
+    case PythonHome::torch_library_object:
+      made.object = excerpt(callee.owner);
+      set_library(made, callee.owner);
+      break;
+    case PythonHome::torch_operator_object:
+    case PythonHome::method:
+      set_object(made, callee.owner);
+      break;
+    default:
+      break;
+  }
+}
+
+void PythonRegistrationBuilder::apply(PythonRegistration& made, const BoundArgument& argument) {
+  const std::string_view role = argument.role;
+  if (role == "function") {
+    PythonFunction function = python_function(syntax_, scopes_, constants_, argument.value);
+    function.role = argument.keyword;
+    made.functions.push_back(std::move(function));
+  } else if (role == "name") {
+    const std::vector<SyntaxIndex> operators =
+        python_makers_of(syntax_, scopes_, argument.value, PythonKind::torch_custom_op);
+    // `register_fake(op)` with the operator itself.
+    if (!operators.empty()) {
+      set_object(made, argument.value);
+    } else {
+      set_name(made, text_of(argument.value));
+    }
+  } else if (role == "namespace") {
+    made.name_space = text_of(argument.value);
+  } else if (role == "schema") {
+    set_schema(made, text_of(argument.value));
+  } else if (role == "key") {
+    made.key = joined_texts(argument.value);
+  } else if (role == "backend") {
+    made.backend = text_of(argument.value);
+  } else if (role == "fake") {
+    made.fake = python_function(syntax_, scopes_, constants_, argument.value);
+  } else if (role == "object") {
+    set_object(made, argument.value);
+  } else if (role == "library") {
+    made.object = excerpt(argument.value);
+    set_library(made, argument.value);
+  } else {
+    made.arguments.push_back(argument_of(argument));
+  }
+}
+
+void PythonRegistrationBuilder::infer_schema(PythonRegistration& made) const {
+  if (made.kind != PythonKind::torch_custom_op && made.kind != PythonKind::torch_triton_op &&
+      made.kind != PythonKind::torch_direct) {
+    return;
+  }
+  if (made.schema.state == State::decided || made.schema.state == State::undecided) return;
+  if (made.functions.empty()) return;
+  std::vector<std::string> mutated;
+  for (const PythonArgument& argument : made.arguments) {
+    if (argument.name != "mutates_args") continue;
+    if (argument.value.state == State::undecided) return;
+    if (!argument.list && argument.value.decided()) mutated.push_back(argument.value.text);
+    for (const PythonText& item : argument.items) mutated.push_back(item.text);
+  }
+  const std::string inferred = inferred_torch_schema(made.functions.front(), mutated);
+  made.schema_inferred = true;
+  made.schema.place = made.functions.front().place;
+  made.schema.state = inferred.empty() ? State::undecided : State::decided;
+  made.schema.text = inferred.empty() ? "" : made.name.text + inferred;
+}
+
+PythonRegistration PythonRegistrationBuilder::from_call(const PythonCallee& callee,
+                                                        SyntaxIndex call, SyntaxIndex arguments,
+                                                        SyntaxIndex definition,
+                                                        std::size_t skipped) {
+  PythonRegistration made = start(callee.form->kind, call);
+  made.how = callee.full_name;
+  if (arguments != no_syntax) {
+    std::string_view parameters = callee.form->parameters;
+    // `impl(lib, "name", "key")` is the older order.
+    if (callee.form->home == PythonHome::torch_library && callee.form->name == "impl") {
+      const SyntaxIndex first = syntax_.first(arguments);
+      if (first != no_syntax && !syntax_.is(first, SyntaxKind::keyword_argument) &&
+          !constants_.of(first).is_text() &&
+          (bind_call(syntax_, arguments, "").arguments.size() == 3 ||
+           !python_makers_of(syntax_, scopes_, first, PythonKind::torch_library).empty())) {
+        parameters = "lib:library name:name types:key func:function";
+      }
+    }
+    const BoundCall bound = bind_call(syntax_, arguments, parameters, skipped);
+    made.open_ended = bound.open_ended;
+    // Names first, since others ask whether one is known.
+    for (const bool names : {true, false}) {
+      for (const BoundArgument& argument : bound.arguments) {
+        if ((argument.role == "name" || argument.role == "key") != names) continue;
+        apply(made, argument);
+      }
+    }
+  }
+  if (!callee.form->key.empty()) {
+    made.key = {State::decided, std::string(callee.form->key), place_of(call)};
+  }
+  if (!callee.form->backend.empty()) {
+    made.backend = {State::decided, std::string(callee.form->backend), place_of(call)};
+  }
+  set_owner(made, callee);
+  if (definition != no_syntax) {
+    const bool given = std::any_of(made.functions.begin(), made.functions.end(),
+                                   [](const PythonFunction& one) { return !one.null; });
+    if (syntax_.is(definition, SyntaxKind::function_definition) && !given) {
+      PythonFunction function = python_definition(syntax_, definition);
+      function.role = "decorated";
+      made.functions.insert(made.functions.begin(), std::move(function));
+    }
+    const SyntaxIndex name = syntax_.child(definition, SyntaxField::name);
+    if (name != no_syntax) {
+      made.holder = excerpt(name);
+      const bool by_function =
+          made.kind == PythonKind::triton_kernel || made.kind == PythonKind::numba_kernel ||
+          made.kind == PythonKind::custom_derivative || made.kind == PythonKind::tvm_function;
+      if (by_function && made.name.state == State::absent) {
+        made.name = {State::decided, excerpt(name), place_of(name)};
+      }
+    }
+  } else if (const SyntaxIndex parent = syntax_[call].parent;
+             syntax_.is(parent, SyntaxKind::assignment)) {
+    const SyntaxIndex target = syntax_.child(parent, SyntaxField::left);
+    if (target != no_syntax && target != call) made.holder = excerpt(target);
+  }
+  infer_schema(made);
+  return made;
+}
+
+PythonRegistration PythonRegistrationBuilder::from_table(const PythonTableForm& form,
+                                                         SyntaxIndex assignment) {
+  PythonRegistration made = start(form.kind, assignment);
+  const SyntaxIndex target = syntax_.child(assignment, SyntaxField::left);
+  made.how = std::string(form.name) + "[…]";
+  set_object(made, syntax_.child(target, SyntaxField::subscript));
+  const SyntaxIndex rule = syntax_.child(assignment, SyntaxField::right);
+  if (rule != no_syntax) {
+    made.functions.push_back(python_function(syntax_, scopes_, constants_, rule));
+  }
+  return made;
+}
+
+PythonRegistration PythonRegistrationBuilder::from_use(SyntaxIndex call, SyntaxIndex primitive) {
+  PythonRegistration made = start(PythonKind::primitive_use, call);
+  made.how = excerpt(syntax_.child(call, SyntaxField::function));
+  set_object(made, primitive);
+  const SyntaxIndex arguments = syntax_.child(call, SyntaxField::arguments);
+  const BoundCall bound = bind_call(syntax_, arguments, "");
+  made.open_ended = bound.open_ended;
+  for (const BoundArgument& argument : bound.arguments) {
+    if (argument.keyword.empty()) {
+      ++made.positional;
+    } else {
+      made.arguments.push_back(argument_of(argument));
+    }
+  }
+  return made;
+}
+
+PythonRegistration PythonRegistrationBuilder::from_lookup(SyntaxIndex expression,
+                                                          std::string_view full_name) {
+  constexpr std::string_view prefix = "torch.ops.";
+  PythonRegistration made = start(PythonKind::torch_lookup, expression);
+  made.how = "torch.ops";
+  std::string_view rest = full_name.substr(full_name.find(prefix) + prefix.size());
+  const std::size_t dot = rest.find('.');
+  made.name_space = {State::decided, std::string(rest.substr(0, dot)), made.place};
+  if (dot == std::string_view::npos) return made;
+  rest.remove_prefix(dot + 1);
+  // Behind the name comes an overload, or an attribute of the operator.
+  const std::size_t next = rest.find('.');
+  made.name = {State::decided, std::string(rest.substr(0, next)), made.place};
+  if (next != std::string_view::npos) {
+    const std::string_view overload = rest.substr(next + 1);
+    PythonArgument argument;
+    argument.name = "overload";
+    argument.value = {State::decided, std::string(overload.substr(0, overload.find('.'))),
+                      made.place};
+    made.arguments.push_back(std::move(argument));
+  }
+  return made;
+}
+
+}  // namespace opseal

@@ -1,0 +1,378 @@
+#include "analyzers/python/registrations.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "analyzers/python/call_forms.h"
+#include "analyzers/python/constants.h"
+#include "analyzers/python/owners.h"
+#include "analyzers/python/registration_builder.h"
+#include "analyzers/python/scopes.h"
+#include "analyzers/python/syntax.h"
+
+namespace opseal {
+
+namespace {
+
+// Finds what registers, in the order of the text, and repeats it for the rounds of loops.
+class Reader {
+ public:
+  explicit Reader(std::string_view text)
+      : syntax_(text),
+        scopes_(syntax_),
+        constants_(syntax_, scopes_),
+        builder_(syntax_, scopes_, constants_) {}
+
+  PythonRegistrations run() {
+    for (SyntaxIndex index = 0; index < syntax_.nodes.size(); ++index) {
+      if (found_.registrations.size() >= max_registrations) {
+        problem(index, "more than " + std::to_string(max_registrations) +
+                           " registrations in one file, the rest of which isn't read");
+        break;
+      }
+      switch (syntax_[index].kind) {
+        case SyntaxKind::call:
+          look_at_call(index);
+          break;
+        case SyntaxKind::decorator:
+          look_at_decorator(index);
+          break;
+        case SyntaxKind::assignment:
+          look_at_assignment(index);
+          break;
+        case SyntaxKind::attribute:
+          look_at_attribute(index);
+          break;
+        default:
+          break;
+      }
+    }
+    if (syntax_.first_error != no_syntax) {
+      problem(syntax_.first_error,
+              "this is not Python as far as it is understood here: what is "
+              "registered from here on may be missed");
+    }
+    return std::move(found_);
+  }
+
+ private:
+  static constexpr std::size_t max_registrations = 20000;
+  // Of one place in all rounds of its loops.
+  static constexpr std::size_t max_rounds = 512;
+
+  void problem(SyntaxIndex index, std::string message) {
+    const SyntaxNode& node = syntax_[index];
+    found_.problems.push_back(
+        {{node.begin, std::min(node.end - node.begin, 80u)}, std::move(message)});
+  }
+
+  // Adds what `make` makes, once for each round of the loops whose names it asks for.
+  template <typename Make>
+  void add(const Make& make) {
+    constants_.rounds.clear();
+    std::vector<PythonRegistration> made;
+    std::vector<SyntaxIndex> closed;
+    if (!expand(make, closed, made)) {
+      // Too many rounds, or one that isn't known: once, undecided.
+      constants_.rounds.clear();
+      constants_.restart();
+      made.clear();
+      made.push_back(make());
+    }
+    for (PythonRegistration& one : made) found_.registrations.push_back(std::move(one));
+  }
+
+  // `closed`: loops whose items aren't known, and which are left as they are.
+  template <typename Make>
+  bool expand(const Make& make, std::vector<SyntaxIndex>& closed,
+              std::vector<PythonRegistration>& made) {
+    constants_.restart();
+    constants_.open_loops.clear();
+    PythonRegistration one = make();
+    std::vector<SyntaxIndex> open = constants_.open_loops;
+    // An outer loop first, since what an inner one goes through may depend on it.
+    std::sort(open.begin(), open.end());
+    for (const SyntaxIndex loop : open) {
+      if (std::find(closed.begin(), closed.end(), loop) != closed.end()) continue;
+      constants_.open_loops.clear();
+      const PythonConstant items = constants_.items_of(loop);
+      const std::vector<SyntaxIndex> around = constants_.open_loops;
+      for (const SyntaxIndex outer : around) {
+        if (outer != loop && std::find(closed.begin(), closed.end(), outer) == closed.end()) {
+          return expand_loop(make, outer, closed, made);
+        }
+      }
+      if (items.kind == PythonConstant::Kind::list) return expand_loop(make, loop, closed, made);
+      closed.push_back(loop);
+    }
+    one.expanded = !constants_.rounds.empty();
+    made.push_back(std::move(one));
+    return made.size() <= max_rounds;
+  }
+
+  template <typename Make>
+  bool expand_loop(const Make& make, SyntaxIndex loop, std::vector<SyntaxIndex>& closed,
+                   std::vector<PythonRegistration>& made) {
+    // Loops within each other; a name of a loop may be that of another one too.
+    constexpr std::size_t max_loops = 8;
+    const PythonConstant items = constants_.items_of(loop);
+    if (items.kind != PythonConstant::Kind::list) {
+      closed.push_back(loop);
+      return expand(make, closed, made);
+    }
+    const std::size_t before = constants_.rounds.size();
+    if (before > max_loops || items.items.size() > max_rounds) return false;
+    for (const PythonConstant& item : items.items) {
+      set_round(loop, item);
+      if (constants_.rounds.size() == before) {
+        closed.push_back(loop);
+        return expand(make, closed, made);
+      }
+      std::vector<SyntaxIndex> inner = closed;
+      const bool whole = expand(make, inner, made);
+      constants_.rounds.resize(before);
+      if (!whole) return false;
+    }
+    return true;
+  }
+
+  void set_round(SyntaxIndex loop, const PythonConstant& item) {
+    const SyntaxIndex target = syntax_.child(loop, SyntaxField::left);
+    if (target == no_syntax) return;
+    if (syntax_.is(target, SyntaxKind::identifier)) {
+      constants_.rounds.push_back({loop, syntax_.text_of(target), item});
+      return;
+    }
+    const std::vector<SyntaxIndex> names = syntax_.children(target);
+    const bool fits = item.kind == PythonConstant::Kind::list && names.size() == item.items.size();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (!syntax_.is(names[i], SyntaxKind::identifier)) continue;
+      constants_.rounds.push_back(
+          {loop, syntax_.text_of(names[i]), fits ? item.items[i] : PythonConstant()});
+    }
+  }
+
+  SyntaxIndex decorated_by(SyntaxIndex index) const {
+    const SyntaxIndex decorator = syntax_[index].parent;
+    if (!syntax_.is(decorator, SyntaxKind::decorator)) return no_syntax;
+    return syntax_.child(syntax_[decorator].parent, SyntaxField::definition);
+  }
+
+  void look_at_call(SyntaxIndex call) {
+    const SyntaxIndex function = syntax_.child(call, SyntaxField::function);
+    const SyntaxIndex arguments = syntax_.child(call, SyntaxField::arguments);
+    if (function == no_syntax || !syntax_.is(arguments, SyntaxKind::argument_list)) return;
+    const PythonCallee callee = python_callee(syntax_, scopes_, function, arguments);
+    const SyntaxIndex definition = decorated_by(call);
+    if (callee.form != nullptr) {
+      add([&] { return builder_.from_call(callee, call, arguments, definition, 0); });
+      return;
+    }
+    if (look_at_partial(call, function, arguments, definition)) return;
+    if (look_at_getattr(call, function, arguments)) return;
+    look_at_use(call, function);
+  }
+
+  // `@partial(custom_vjp, nondiff_argnums=(0,))`.
+  bool look_at_partial(SyntaxIndex call, SyntaxIndex function, SyntaxIndex arguments,
+                       SyntaxIndex definition) {
+    if (definition == no_syntax) return false;
+    const std::vector<std::string> names = scopes_.full_names(function);
+    if (names.empty() || (names[0] != "functools.partial" && names[0] != "partial")) return false;
+    const SyntaxIndex first = syntax_.first(arguments);
+    if (first == no_syntax) return false;
+    const PythonCallee callee = python_callee(syntax_, scopes_, first, arguments);
+    if (callee.form == nullptr) return false;
+    add([&] { return builder_.from_call(callee, call, arguments, definition, 1); });
+    return true;
+  }
+
+  // `getattr(torch.ops.ns, "name")`, `hasattr` likewise.
+  bool look_at_getattr(SyntaxIndex call, SyntaxIndex function, SyntaxIndex arguments) {
+    if (!syntax_.is(function, SyntaxKind::identifier)) return false;
+    const std::string_view name = syntax_.text_of(function);
+    if (name != "getattr" && name != "hasattr") return false;
+    const std::vector<SyntaxIndex> values = syntax_.children(arguments);
+    if (values.size() < 2) return false;
+    const std::vector<std::string> owners = scopes_.full_names(values[0]);
+    if (owners.empty() || !owners[0].starts_with("torch.ops.")) return false;
+    const bool test = name == "hasattr" || values.size() > 2;
+    add([&] {
+      PythonRegistration made = builder_.from_lookup(call, owners[0]);
+      const PythonConstant asked = constants_.of(values[1]);
+      made.how = test ? "hasattr" : "getattr";
+      made.name.place = made.place;
+      made.name.state = asked.is_text() ? PythonText::State::decided : PythonText::State::undecided;
+      if (asked.is_text()) made.name.text = asked.text;
+      return made;
+    });
+    return true;
+  }
+
+  // `add_p(x, y)`, `add_p.bind(x, y)`.
+  void look_at_use(SyntaxIndex call, SyntaxIndex function) {
+    SyntaxIndex primitive = syntax_.unwrapped(function);
+    if (syntax_.is(primitive, SyntaxKind::attribute)) {
+      const SyntaxIndex name = syntax_.child(primitive, SyntaxField::attribute);
+      if (name == no_syntax || syntax_.text_of(name) != "bind") return;
+      primitive = syntax_.unwrapped(syntax_.child(primitive, SyntaxField::object));
+    }
+    if (!syntax_.is(primitive, SyntaxKind::identifier)) return;
+    if (!is_imported_primitive(syntax_, scopes_, primitive) &&
+        python_makers_of(syntax_, scopes_, primitive, PythonKind::primitive).empty()) {
+      return;
+    }
+    add([&] { return builder_.from_use(call, primitive); });
+  }
+
+  void look_at_decorator(SyntaxIndex decorator) {
+    const SyntaxIndex name = syntax_.first(decorator);
+    if (name == no_syntax ||
+        (!syntax_.is(name, SyntaxKind::identifier) && !syntax_.is(name, SyntaxKind::attribute))) {
+      return;
+    }
+    const PythonCallee callee = python_callee(syntax_, scopes_, name, no_syntax);
+    if (callee.form == nullptr) return;
+    // `@op.register_fake` too: what it is a method of has been looked at.
+    const bool method = callee.form->home == PythonHome::torch_operator_object ||
+                        callee.form->home == PythonHome::method;
+    if (!callee.form->bare && !method) return;
+    const SyntaxIndex definition = decorated_by(name);
+    if (definition == no_syntax) return;
+    add([&] { return builder_.from_call(callee, name, no_syntax, definition, 0); });
+  }
+
+  void look_at_assignment(SyntaxIndex assignment) {
+    const SyntaxIndex target = syntax_.child(assignment, SyntaxField::left);
+    if (!syntax_.is(target, SyntaxKind::subscript)) return;
+    const SyntaxIndex table = syntax_.child(target, SyntaxField::value);
+    const std::vector<std::string> names = scopes_.full_names(table);
+    if (names.empty()) return;
+    const std::string_view full = names.front();
+    const PythonTableForm* form = table_form(full.substr(full.rfind('.') + 1));
+    if (form == nullptr) return;
+    add([&] { return builder_.from_table(*form, assignment); });
+  }
+
+  void look_at_attribute(SyntaxIndex attribute) {
+    // The whole of `torch.ops.ns.name.overload` at once.
+    if (syntax_.is(syntax_[attribute].parent, SyntaxKind::attribute)) return;
+    for (const std::string& full : scopes_.full_names(attribute)) {
+      if (!full.starts_with("torch.ops.")) continue;
+      const std::string_view rest = std::string_view(full).substr(10);
+      // A namespace alone, or a function of `torch.ops` itself.
+      if (rest.find('.') == std::string_view::npos) return;
+      add([&] { return builder_.from_lookup(attribute, full); });
+      return;
+    }
+  }
+
+  PythonSyntax syntax_;
+  PythonScopes scopes_;
+  PythonConstants constants_;
+  PythonRegistrationBuilder builder_;
+  PythonRegistrations found_;
+};
+
+}  // namespace
+
+bool may_hold_registrations(std::string_view text) {
+  // Each name of a form contains one of these, or the module that it has to come from does.
+  constexpr std::array<std::string_view, 17> words = {"torch.library",
+                                                      "torch import library",
+                                                      "torch.ops",
+                                                      "register_custom",
+                                                      "register_ffi",
+                                                      "ffi_call",
+                                                      "Primitive",
+                                                      "primitive_",
+                                                      "XLACustomKernel",
+                                                      "def_",
+                                                      "custom_vjp",
+                                                      "custom_jvp",
+                                                      "triton",
+                                                      "numba",
+                                                      "tvm",
+                                                      "register_etp",
+                                                      "load_c"};
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return text.find(word) != std::string_view::npos;
+  });
+}
+
+PythonRegistrations find_python_registrations(std::string_view text) { return Reader(text).run(); }
+
+std::string_view to_text(PythonKind kind) {
+  switch (kind) {
+    case PythonKind::torch_library:
+      return "torch_library";
+    case PythonKind::torch_define:
+      return "torch_define";
+    case PythonKind::torch_impl:
+      return "torch_impl";
+    case PythonKind::torch_custom_op:
+      return "torch_custom_op";
+    case PythonKind::torch_triton_op:
+      return "torch_triton_op";
+    case PythonKind::torch_fake:
+      return "torch_fake";
+    case PythonKind::torch_kernel:
+      return "torch_kernel";
+    case PythonKind::torch_autograd:
+      return "torch_autograd";
+    case PythonKind::torch_vmap:
+      return "torch_vmap";
+    case PythonKind::torch_direct:
+      return "torch_direct";
+    case PythonKind::torch_lookup:
+      return "torch_lookup";
+    case PythonKind::ffi_target:
+      return "ffi_target";
+    case PythonKind::ffi_lookup:
+      return "ffi_lookup";
+    case PythonKind::ffi_library:
+      return "ffi_library";
+    case PythonKind::primitive:
+      return "primitive";
+    case PythonKind::primitive_impl:
+      return "primitive_impl";
+    case PythonKind::primitive_abstract:
+      return "primitive_abstract";
+    case PythonKind::primitive_jvp:
+      return "primitive_jvp";
+    case PythonKind::primitive_transpose:
+      return "primitive_transpose";
+    case PythonKind::primitive_batching:
+      return "primitive_batching";
+    case PythonKind::primitive_lowering:
+      return "primitive_lowering";
+    case PythonKind::primitive_kernel:
+      return "primitive_kernel";
+    case PythonKind::primitive_remark:
+      return "primitive_remark";
+    case PythonKind::primitive_use:
+      return "primitive_use";
+    case PythonKind::etp_rules:
+      return "etp_rules";
+    case PythonKind::custom_derivative:
+      return "custom_derivative";
+    case PythonKind::derivative_rules:
+      return "derivative_rules";
+    case PythonKind::triton_kernel:
+      return "triton_kernel";
+    case PythonKind::numba_kernel:
+      return "numba_kernel";
+    case PythonKind::numba_extension:
+      return "numba_extension";
+    case PythonKind::tvm_function:
+      return "tvm_function";
+    case PythonKind::tvm_object:
+      return "tvm_object";
+    case PythonKind::tvm_lookup:
+      return "tvm_lookup";
+  }
+  return "";
+}
+
+}  // namespace opseal

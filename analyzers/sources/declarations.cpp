@@ -1,0 +1,144 @@
+#include "analyzers/sources/declarations.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "analyzers/source/tokens.h"
+#include "analyzers/sources/cpp_function.h"
+
+namespace opseal {
+namespace {
+
+// Declarations of one name that are kept: more means that the name says nothing.
+constexpr std::size_t most_declarations = 64;
+
+// Tokens of a parameter list; also an end for lists that never close.
+constexpr std::size_t longest_parameters = 4096;
+
+// What stands before a name where it is called and not declared.
+constexpr std::array<std::string_view, 12> no_types{"return", "else",    "new",       "delete",
+                                                    "throw",  "case",    "co_return", "co_await",
+                                                    "goto",   "typedef", "using",     "operator"};
+
+constexpr std::array<std::string_view, 6> behind_parameters{"const",    "noexcept", "override",
+                                                            "volatile", "final",    "requires"};
+
+bool is_one_of(const Token& token, std::span<const std::string_view> words) {
+  return std::find(words.begin(), words.end(), token.text) != words.end();
+}
+
+// A type ends here.
+bool ends_type(const Token& token) {
+  if (token.is_identifier()) return !is_one_of(token, no_types);
+  return token.is('>') || token.is('*') || token.is('&') || token.is("&&");
+}
+
+// The index of the first token of the qualified name that ends at `name`.
+std::size_t start_of_name(Tokens tokens, std::size_t name) {
+  std::size_t at = name;
+  while (at >= 2 && tokens[at - 1].is("::") && tokens[at - 2].is_identifier()) at -= 2;
+  if (at >= 1 && tokens[at - 1].is("::")) --at;
+  return at;
+}
+
+// What stands between the parameters of a declaration and its end or its body.
+bool is_declared_behind(Tokens tokens, std::size_t close) {
+  if (close + 1 >= tokens.size()) return false;
+  const Token& next = tokens[close + 1];
+  return next.is('{') || next.is(';') || next.is("->") || is_one_of(next, behind_parameters);
+}
+
+// Each parameter has a type: a call's arguments are rarely two words side by side, and a value is
+// no type.
+bool looks_like_parameters(Tokens inside) {
+  if (inside.empty()) return true;
+  for (const Tokens part : split_typed(inside)) {
+    if (part.empty()) return false;
+    const Token& first = part.front();
+    if (!first.is_identifier() && !first.is("::") && !first.is("...") && !first.is('[')) {
+      return false;
+    }
+    for (const Token& token : part) {
+      if (token.is('.') || token.is("->") || token.is('+') || token.is('!')) return false;
+      if (token.is('=')) break;
+    }
+  }
+  return true;
+}
+
+// Folders that two paths share.
+std::size_t shared_folders(std::string_view a, std::string_view b) {
+  std::size_t folders = 0;
+  for (std::size_t at = 0; at < a.size() && at < b.size() && a[at] == b[at]; ++at) {
+    if (a[at] == '/') ++folders;
+  }
+  return folders;
+}
+
+bool agree(const std::vector<const SourceFunction*>& some) {
+  return std::all_of(some.begin(), some.end(), [&](const SourceFunction* one) {
+    return one->declared && one->positional == some.front()->positional;
+  });
+}
+
+}  // namespace
+
+void Declarations::scan(std::string_view bytes, std::uint32_t file) {
+  TextArena arena;
+  Lexer lexer(bytes, arena);
+  std::vector<Token> row;
+  bool in_directive = false;
+  for (Token token; lexer.next(token);) {
+    if (token.kind == TokenKind::directive) in_directive = true;
+    if (!in_directive) row.push_back(token);
+    if (token.kind == TokenKind::end_of_directive) in_directive = false;
+  }
+  const Tokens tokens = row;
+  std::string name;
+  for (std::size_t at = 1; at + 2 < tokens.size(); ++at) {
+    if (!tokens[at].is_identifier() || !tokens[at + 1].is('(')) continue;
+    name = tokens[at].text;
+    const auto wanted = found_.find(name);
+    if (wanted == found_.end() || wanted->second.size() >= most_declarations) continue;
+    const std::size_t start = start_of_name(tokens, at);
+    if (start == 0 || !ends_type(tokens[start - 1])) continue;
+    const std::size_t reach = std::min(tokens.size(), at + longest_parameters);
+    const std::size_t close = closing_bracket(tokens.first(reach), at + 1);
+    if (close >= reach || !is_declared_behind(tokens, close)) continue;
+    const Tokens inside = tokens.subspan(at + 2, close - at - 2);
+    const bool body = !tokens[close + 1].is(';');
+    if (!body && !looks_like_parameters(inside)) continue;
+    SourceFunction function;
+    function.name = text_of(tokens.subspan(start, at + 1 - start));
+    function.place = place_of(tokens.subspan(at, close + 1 - at), file);
+    function.declared = read_parameters(inside, function);
+    wanted->second.push_back(std::move(function));
+  }
+}
+
+void Declarations::complete(SourceFunction& function, const std::vector<std::string>& paths) const {
+  if (function.declared || function.name.empty()) return;
+  const auto found = found_.find(std::string(base_of(function.name)));
+  if (found == found_.end()) return;
+  std::vector<const SourceFunction*> own;
+  std::vector<const SourceFunction*> near;
+  std::vector<const SourceFunction*> all;
+  std::size_t most_shared = 0;
+  for (const SourceFunction& one : found->second) {
+    all.push_back(&one);
+    if (one.place.file == function.place.file) own.push_back(&one);
+    const std::size_t shared = shared_folders(paths[one.place.file], paths[function.place.file]);
+    if (shared > most_shared) near.clear();
+    most_shared = std::max(most_shared, shared);
+    if (shared == most_shared) near.push_back(&one);
+  }
+  if (all.size() >= most_declarations) return;
+  const std::vector<const SourceFunction*>& chosen = agree(all) ? all : own.empty() ? near : own;
+  if (chosen.empty() || !agree(chosen)) return;
+  const std::string name = function.name;
+  function = *chosen.front();
+  function.name = name;
+}
+
+}  // namespace opseal

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "opseal/facts.h"
+
+namespace opseal {
+
+// C++ and Python sources that are read as one input, since what one file defines another one
+// implements.
+struct SourceFolder {
+  // What reports name where the tree as a whole is meant.
+  InputFile place;
+  // Sorted by path.
+  std::vector<InputFile> files;
+  // Other files of the project may say more.
+  bool partial = false;
+};
+
+// What a tree of sources registers, from its text alone: nothing is compiled, run or imported. A
+// document for each system that anything is registered with; for most folders there is nothing.
+Facts load_sources(SourceFolder folder, unsigned threads);
+
+// Whether a file is read as a source, by its name.
+bool is_source(std::string_view path);
+
+// Whether a path below a given directory is of tests, benchmarks, examples, documentation, tools or
+// a vendored project: what these register, often broken on purpose, is not the project's.
+bool is_aside(std::string_view path);
+
+}  // namespace opseal

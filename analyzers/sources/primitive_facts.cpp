@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <optional>
+
+#include "analyzers/sources/primitives.h"
+#include "analyzers/sources/torch_python.h"
+
+namespace opseal {
+namespace {
+
+class PrimitiveWriter {
+ public:
+  PrimitiveWriter(const Primitive& primitive, PlacedWriter& writer)
+      : primitive_(primitive), writer_(writer) {}
+
+  void write() {
+    const PrimitiveRecord* maker = only(PythonKind::primitive);
+    const PrimitiveRecord& first = maker != nullptr ? *maker : *primitive_.records.front();
+    const std::uint32_t object = writer_.open(Key::none, NodeType::object, first.place);
+    writer_.text(Key::name, primitive_.name, first.place);
+    if (maker != nullptr && !maker->said.holder.empty()) {
+      writer_.texts(Key::aliases, {maker->said.holder}, maker->place);
+    }
+    write_inputs();
+    write_jvp();
+    write_rule(PythonKind::primitive_transpose, Key::transpose);
+    write_rule(PythonKind::primitive_abstract, Key::abstract);
+    write_batching();
+    write_kernels();
+    write_trace_rules();
+    writer_.close(object);
+  }
+
+ private:
+  // Where one thing is said in two ways, which one holds depends on what runs.
+  const PrimitiveRecord* only(PythonKind kind) const {
+    const PrimitiveRecord* found = nullptr;
+    for (const PrimitiveRecord* record : primitive_.records) {
+      if (record->said.kind != kind) continue;
+      if (found != nullptr) return nullptr;
+      found = record;
+    }
+    return found;
+  }
+
+  // As many as every call gives.
+  void write_inputs() {
+    const PrimitiveRecord* first = nullptr;
+    for (const PrimitiveRecord* record : primitive_.records) {
+      if (record->said.kind != PythonKind::primitive_use) continue;
+      if (record->said.open_ended) return;
+      if (first != nullptr && first->said.positional != record->said.positional) return;
+      if (first == nullptr) first = record;
+    }
+    if (first == nullptr) return;
+    writer_.count(Key::inputs, first->said.positional, first->place);
+    writer_.text(Key::arity_source, "calls", first->place);
+  }
+
+  void write_function(Key key, const PrimitiveRecord& record, const PythonFunction& function) {
+    SourceFunction shown = source_function(function, record.file);
+    if (shown.place.length == 0) shown.place = record.place;
+    if (function.null) {
+      writer_.null(key, shown.place);
+    } else {
+      writer_.function(key, shown);
+    }
+  }
+
+  void write_jvp() {
+    const PrimitiveRecord* jvp = only(PythonKind::primitive_jvp);
+    if (jvp == nullptr || jvp->said.functions.empty() || jvp->said.open_ended) return;
+    if (!jvp->said.conditions.empty()) return;
+    const std::string_view how = jvp->said.how;
+    const bool brainevent = how.ends_with("def_jvp_rule2");
+    const bool each = brainevent || how.ends_with("defjvp") || how.ends_with("defjvp2");
+    if (!each && !how.starts_with("primitive_jvps") && !how.ends_with("def_jvp_rule")) return;
+    const std::uint32_t object = writer_.open(Key::jvp, NodeType::object, jvp->place);
+    writer_.text(Key::kind, each ? "per_input" : "custom", jvp->place);
+    if (each) {
+      const std::uint32_t rules = writer_.open(Key::rules, NodeType::list, jvp->place);
+      for (const PythonFunction& rule : jvp->said.functions) write_function(Key::none, *jvp, rule);
+      writer_.close(rules);
+      // `defjvp2` hands over the result too.
+      writer_.count(Key::leading, how.ends_with("defjvp2") ? 2 : 1, jvp->place);
+    } else {
+      write_function(Key::function, *jvp, jvp->said.functions.front());
+    }
+    writer_.close(object);
+  }
+
+  void write_rule(PythonKind kind, Key key) {
+    const PrimitiveRecord* rule = only(kind);
+    if (rule == nullptr || rule->said.functions.empty()) return;
+    write_function(key, *rule, rule->said.functions.front());
+  }
+
+  void write_batching() {
+    const PrimitiveRecord* rule = only(PythonKind::primitive_batching);
+    if (rule == nullptr) return;
+    const bool general = rule->said.how.ends_with("register_general_batching");
+    const std::uint32_t object = writer_.open(Key::batching, NodeType::object, rule->place);
+    writer_.text(Key::kind, general ? "general" : "custom", rule->place);
+    writer_.close(object);
+  }
+
+  void write_kernels() {
+    std::optional<std::uint32_t> list;
+    for (const PrimitiveRecord* record : primitive_.records) {
+      const PythonRegistration& said = record->said;
+      const bool lowering = said.kind == PythonKind::primitive_lowering;
+      if (!lowering && said.kind != PythonKind::primitive_kernel) continue;
+      if (!list) list = writer_.open(Key::kernels, NodeType::list, record->place);
+      const std::uint32_t kernel = writer_.open(Key::none, NodeType::object, record->place);
+      if (said.key.decided()) {
+        writer_.text(Key::platform, said.key.text, record->place);
+      } else if (lowering && said.key.state == PythonText::State::absent) {
+        writer_.text(Key::platform, "any", record->place);
+      }
+      if (said.backend.decided()) writer_.text(Key::backend, said.backend.text, record->place);
+      if (!said.functions.empty() && !said.functions.front().null) {
+        write_function(Key::function, *record, said.functions.front());
+      }
+      writer_.text_if(Key::when, condition_of(said).text(), record->place);
+      writer_.close(kernel);
+    }
+    if (list) writer_.close(*list);
+  }
+
+  // The rules of eligibility traces that are handed over by name.
+  void write_trace_rules() {
+    constexpr Key keys[] = {Key::dt_to_t, Key::xy_to_dw, Key::init_drtrl, Key::init_pp};
+    const PrimitiveRecord* rules = only(PythonKind::etp_rules);
+    if (rules == nullptr || rules->said.functions.empty()) return;
+    const std::uint32_t etp = writer_.open(Key::etp, NodeType::object, rules->place);
+    const std::uint32_t object = writer_.open(Key::rules, NodeType::object, rules->place);
+    for (const PythonFunction& function : rules->said.functions) {
+      const auto key = std::find_if(std::begin(keys), std::end(keys),
+                                    [&](Key one) { return to_text(one) == function.role; });
+      if (key != std::end(keys)) write_function(*key, *rules, function);
+    }
+    writer_.close(object);
+    writer_.close(etp);
+  }
+
+  const Primitive& primitive_;
+  PlacedWriter& writer_;
+};
+
+}  // namespace
+
+void write_primitives(const std::vector<Primitive>& primitives, PlacedWriter& writer) {
+  const std::uint32_t operators = writer.open_list(Key::operators);
+  for (const Primitive& primitive : primitives) PrimitiveWriter(primitive, writer).write();
+  writer.close_list(operators);
+}
+
+}  // namespace opseal

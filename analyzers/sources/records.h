@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "opseal/build_condition.h"
+
+namespace opseal {
+
+// What single sources say of a registry, before it is known what the others say.
+
+// Bytes of a source.
+struct SourcePlace {
+  // Index of the file in the tree.
+  std::uint32_t file = 0;
+  std::uint32_t offset = 0;
+  std::uint32_t length = 0;
+};
+
+struct PlacedName {
+  std::string text;
+  SourcePlace place;
+};
+
+// A function that is handed to a registry, as far as its declaration was seen.
+struct SourceFunction {
+  // As written, without `&` and wrappers; empty where it has no name.
+  std::string name;
+  SourcePlace place;
+  // The rest is known.
+  bool declared = false;
+  std::uint32_t positional = 0;
+  std::uint32_t required = 0;
+  bool variadic = false;
+  std::vector<std::string> parameters;
+  // C++: `Tensor (const Tensor &, int64_t)`.
+  std::string signature;
+};
+
+// The namespace in which something is registered.
+struct TorchSpace {
+  std::string text;
+  // It is a word that only the build knows (`TORCH_EXTENSION_NAME`), so that it may be any.
+  bool open = false;
+
+  friend bool operator==(const TorchSpace&, const TorchSpace&) = default;
+};
+
+enum class TorchUse : std::uint8_t {
+  // The operator's definition: with a schema, or with a function that one is inferred from.
+  define,
+  implement,
+  // A shape function.
+  fake,
+  gradient,
+  // Asked for by name.
+  lookup,
+  // The namespace is taken as a whole (`TORCH_LIBRARY`, `Library(ns, "DEF")`), which one package
+  // alone may do; there is no name.
+  own,
+};
+
+struct TorchRecord {
+  TorchUse use = TorchUse::define;
+  TorchSpace space;
+  // `name.overload`, without the namespace; empty where only the running code knows it, and then
+  // `written` is what stands there.
+  PlacedName name;
+  std::string written;
+  // define: as torch keeps it, namespace and all; empty where torch infers it.
+  std::string schema;
+  // implement: a dispatch key as torch spells it; empty where only the running code knows it.
+  std::string key;
+  // lookup: `hasattr`, so that it is fine if nothing is there.
+  bool asks_whether = false;
+  // implement: passes on and is no kernel.
+  bool fallthrough = false;
+  SourceFunction function;
+  // Python: names of the arguments that it writes, as handed over.
+  std::vector<std::string> mutates;
+  bool says_mutates = false;
+  // A text stands where a list is asked for; `unknown` is one that torch takes.
+  std::string mutates_text;
+  BuildCondition when;
+  // The macro of the project that it came through.
+  std::string macro;
+  // Of the whole registration.
+  SourcePlace place;
+  bool python = false;
+};
+
+}  // namespace opseal

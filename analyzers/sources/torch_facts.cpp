@@ -1,0 +1,106 @@
+#include "analyzers/sources/torch_facts.h"
+
+#include <algorithm>
+
+namespace opseal {
+namespace {
+
+void write_condition(const TorchRecord& record, PlacedWriter& writer) {
+  writer.text_if(Key::when, record.when.text(), record.place);
+  writer.text_if(Key::macro, record.macro, record.place);
+}
+
+// Empty where the key is only known when the code runs, so that the list of kernels isn't whole.
+void write_kernel(const TorchRecord& kernel, PlacedWriter& writer) {
+  const std::uint32_t object = writer.open(Key::none, NodeType::object, kernel.place);
+  writer.text_if(Key::platform, kernel.key, kernel.place);
+  const SourceFunction& function = kernel.function;
+  if (function.declared || !function.name.empty()) writer.function(Key::function, function);
+  if (!kernel.python) writer.text_if(Key::native_signature, function.signature, function.place);
+  if (kernel.fallthrough) writer.truth(Key::fallthrough, true, kernel.place);
+  write_condition(kernel, writer);
+  writer.close(object);
+}
+
+const TorchRecord& first_record(const TorchOperator& op) {
+  if (op.definition != nullptr) return *op.definition;
+  if (!op.kernels.empty()) return *op.kernels.front();
+  return op.fake != nullptr ? *op.fake : *op.gradient;
+}
+
+// An open namespace may be no word of torch's language, and is said apart.
+std::string full_name(const TorchOperator& op) {
+  return op.space.open ? op.name : op.space.text + "::" + op.name;
+}
+
+void write_definition(const TorchOperator& op, const TorchRecord& definition,
+                      PlacedWriter& writer) {
+  writer.text(Key::defined_in, definition.python ? "python" : "native", definition.place);
+  if (!definition.schema.empty()) {
+    const std::string prefix = op.space.open ? std::string() : op.space.text + "::";
+    writer.text(Key::schema, prefix + definition.schema, definition.name.place);
+  }
+  if (!definition.mutates_text.empty()) {
+    writer.text(Key::mutates_args, definition.mutates_text, definition.place);
+  } else if (definition.says_mutates) {
+    writer.texts(Key::mutates_args, definition.mutates, definition.place);
+  }
+  write_condition(definition, writer);
+}
+
+void write_operator(const TorchOperator& op, PlacedWriter& writer) {
+  const TorchRecord& first = first_record(op);
+  const std::uint32_t object = writer.open(Key::none, NodeType::object, first.place);
+  writer.text(Key::name, full_name(op), first.name.place);
+  writer.text(Key::namespace_, op.space.text, first.place);
+  writer.text_if(Key::identity, op.identity, first.place);
+  if (op.definition != nullptr) {
+    write_definition(op, *op.definition, writer);
+  } else if (op.no_definition) {
+    writer.null(Key::schema, first.name.place);
+  }
+  if (op.fake != nullptr) {
+    writer.function(Key::abstract, op.fake->function);
+  } else if (op.no_fake) {
+    writer.null(Key::abstract, first.name.place);
+  }
+  if (op.gradient != nullptr) {
+    const std::uint32_t gradient = writer.open(Key::gradient, NodeType::object, op.gradient->place);
+    writer.function(Key::function, op.gradient->function);
+    writer.close(gradient);
+  }
+  if (!op.kernels.empty() || op.no_kernel) {
+    const std::uint32_t kernels = writer.open(Key::kernels, NodeType::list, first.place);
+    for (const TorchRecord* kernel : op.kernels) write_kernel(*kernel, writer);
+    writer.close(kernels);
+  }
+  writer.close(object);
+}
+
+void write_lookups(const std::vector<const TorchRecord*>& lookups, PlacedWriter& writer) {
+  if (lookups.empty()) return;
+  const std::uint32_t dispatch = writer.open_list(Key::dispatch);
+  for (const TorchRecord* lookup : lookups) {
+    const std::string name = lookup->space.text + "::" + lookup->name.text;
+    const std::uint32_t row = writer.open(Key::none, NodeType::object, lookup->place);
+    writer.text(Key::operator_, name, lookup->place);
+    const std::uint32_t list = writer.open(Key::lookups, NodeType::list, lookup->place);
+    const std::uint32_t item = writer.open(Key::none, NodeType::object, lookup->place);
+    writer.text(Key::operator_, name, lookup->name.place);
+    writer.close(item);
+    writer.close(list);
+    writer.close(row);
+  }
+  writer.close_list(dispatch);
+}
+
+}  // namespace
+
+void write_torch(const TorchTable& table, PlacedWriter& writer) {
+  const std::uint32_t operators = writer.open_list(Key::operators);
+  for (const TorchOperator& op : table.operators) write_operator(op, writer);
+  writer.close_list(operators);
+  write_lookups(table.lookups, writer);
+}
+
+}  // namespace opseal

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "opseal/facts.h"
+
+namespace opseal {
+
+// Documents that opseal read from sources: what stands there is what the text says, with every
+// branch of its conditionals, and what it doesn't say a build may still have.
+
+// `producer.name` of such a document.
+inline constexpr std::string_view sources_producer = "sources";
+
+inline bool is_of_sources(const Fact& manifest) {
+  return manifest[Key::tree].said() && manifest[Key::producer][Key::name].is(sources_producer);
+}
+
+// Other files of the project were not given: what is missing may be there.
+inline bool is_partial_tree(const Fact& manifest) {
+  return manifest[Key::tree][Key::partial].truth();
+}
+
+// Two rows of which a build may have just one: they depend on other conditions, or stand in files
+// of which a build may take one. Never so for what was read from elsewhere.
+inline bool may_be_alternatives(const Fact& manifest, const Fact& a, const Fact& b) {
+  return is_of_sources(manifest) &&
+         (a[Key::when].name() != b[Key::when].name() || a.where().file != b.where().file);
+}
+
+}  // namespace opseal
