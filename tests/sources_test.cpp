@@ -230,6 +230,19 @@ TEST_CASE("what only the running code knows may be anything that is missing") {
   CHECK(!operator_of(more, "demo::other")[Key::schema].said());
 }
 
+TEST_CASE("a stretch that is no Python is told, and may be anything that is missing") {
+  const Facts facts = read({{"more.py",
+                             "import torch\nlib = torch.library.Library('demo', 'FRAGMENT')\n"
+                             "def f(:\n  lib.define 'other(Tensor x) -> Tensor' ))\n"},
+                            {"ops.cpp",
+                             "TORCH_LIBRARY(demo, m) { m.def(\"f(Tensor x) -> Tensor\"); }\n"
+                             "TORCH_LIBRARY_IMPL(demo, CPU, m) { m.impl(\"other\", &other); }\n"}});
+  REQUIRE(facts.problems.size() == 1);
+  CHECK(facts.problems[0].severity == Severity::warning);
+  CHECK(facts.files[facts.problems[0].where.file].path == "more.py");
+  CHECK(!operator_of(facts, "demo::other")[Key::schema].said());
+}
+
 TEST_CASE("handlers of XLA are found in macros, in tables and in Python") {
   const Facts facts = read(
       {{"a.cc",
