@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "analyzers/sources/load.h"
+#include "cli/tiers.h"
 #include "opseal/registration.h"
+#include "rules/rules.h"
 
 namespace opseal::test {
 namespace {
@@ -309,6 +311,18 @@ TEST_CASE("sources that are cut off anywhere are read without harm") {
     const Facts facts = read({{"a.py", python.substr(0, at)}, {"b.py", python.substr(at)}});
     CHECK(facts.documents.size() <= 3);
   }
+}
+
+TEST_CASE("a finding in a source says that it rests on text") {
+  Facts facts =
+      read({{"ops.cpp", "TORCH_LIBRARY(demo, m) { m.def(\"f(Tensor x) -> Tensor\"); }\n"}});
+  Finding finding;
+  finding.rule = find_rule("schema-arity");
+  REQUIRE(finding.rule != nullptr);
+  finding.evidence = evidence(operator_of(facts, "demo::f")[Key::schema], "");
+  CHECK(Tiers(facts).of(finding) == Tier::lexed);
+  finding.evidence.where = {};
+  CHECK(Tiers(facts).of(finding) == Tier::manifest);
 }
 
 TEST_CASE("tests, examples and vendored projects are set aside") {
