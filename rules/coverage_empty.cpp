@@ -2,9 +2,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include "opseal/one_slip.h"
 #include "opseal/rule.h"
 #include "rules/dispatch_kinds.h"
-#include "opseal/one_slip.h"
 
 namespace opseal {
 namespace {

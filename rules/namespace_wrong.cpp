@@ -3,10 +3,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "opseal/one_slip.h"
 #include "opseal/registration.h"
 #include "opseal/rule.h"
 #include "opseal/text.h"
-#include "opseal/one_slip.h"
 #include "rules/torch_names.h"
 #include "rules/undefined_namespaces.h"
 

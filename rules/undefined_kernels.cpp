@@ -5,11 +5,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "opseal/one_slip.h"
 #include "opseal/platforms.h"
 #include "opseal/registration.h"
 #include "opseal/text.h"
 #include "rules/definitions.h"
-#include "opseal/one_slip.h"
 #include "rules/torch_names.h"
 
 namespace opseal {

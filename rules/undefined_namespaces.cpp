@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "opseal/one_slip.h"
 #include "opseal/text.h"
 #include "rules/library_variants.h"
-#include "opseal/one_slip.h"
 #include "rules/torch_owners.h"
 
 namespace opseal {

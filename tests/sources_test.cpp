@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "analyzers/sources/load.h"
+#include "cli/tiers.h"
 #include "opseal/registration.h"
+#include "rules/rules.h"
 
 namespace opseal::test {
 namespace {
@@ -230,6 +232,19 @@ TEST_CASE("what only the running code knows may be anything that is missing") {
   CHECK(!operator_of(more, "demo::other")[Key::schema].said());
 }
 
+TEST_CASE("a stretch that is no Python is told, and may be anything that is missing") {
+  const Facts facts = read({{"more.py",
+                             "import torch\nlib = torch.library.Library('demo', 'FRAGMENT')\n"
+                             "def f(:\n  lib.define 'other(Tensor x) -> Tensor' ))\n"},
+                            {"ops.cpp",
+                             "TORCH_LIBRARY(demo, m) { m.def(\"f(Tensor x) -> Tensor\"); }\n"
+                             "TORCH_LIBRARY_IMPL(demo, CPU, m) { m.impl(\"other\", &other); }\n"}});
+  REQUIRE(facts.problems.size() == 1);
+  CHECK(facts.problems[0].severity == Severity::warning);
+  CHECK(facts.files[facts.problems[0].where.file].path == "more.py");
+  CHECK(!operator_of(facts, "demo::other")[Key::schema].said());
+}
+
 TEST_CASE("handlers of XLA are found in macros, in tables and in Python") {
   const Facts facts = read(
       {{"a.cc",
@@ -296,6 +311,18 @@ TEST_CASE("sources that are cut off anywhere are read without harm") {
     const Facts facts = read({{"a.py", python.substr(0, at)}, {"b.py", python.substr(at)}});
     CHECK(facts.documents.size() <= 3);
   }
+}
+
+TEST_CASE("a finding in a source says that it rests on text") {
+  Facts facts =
+      read({{"ops.cpp", "TORCH_LIBRARY(demo, m) { m.def(\"f(Tensor x) -> Tensor\"); }\n"}});
+  Finding finding;
+  finding.rule = find_rule("schema-arity");
+  REQUIRE(finding.rule != nullptr);
+  finding.evidence = evidence(operator_of(facts, "demo::f")[Key::schema], "");
+  CHECK(Tiers(facts).of(finding) == Tier::lexed);
+  finding.evidence.where = {};
+  CHECK(Tiers(facts).of(finding) == Tier::manifest);
 }
 
 TEST_CASE("tests, examples and vendored projects are set aside") {

@@ -137,19 +137,20 @@ class SourceLoader {
       read_torch_python(found.registrations, bytes, number, records_[number].torch_python);
       read_targets_python(found.registrations, bytes, number, records_[number].targets);
       read_primitives(found.registrations, number, records_[number].primitives);
+      for (PythonProblem& problem : found.problems) {
+        note(number, std::move(problem.message), problem.place.offset, problem.place.length);
+      }
     } catch (const InputError& error) {
-      note(number, error.what());
-      Problem& problem = records_[number].problems.back();
-      problem.where.offset = error.offset;
-      problem.where.length =
-          static_cast<std::uint32_t>(std::min<std::uint64_t>(error.length, Location::max_length));
+      note(number, error.what(), error.offset,
+           std::min<std::uint64_t>(error.length, Location::max_length));
     }
   }
 
   // `Location::file` is the number in the tree here.
-  void note(std::uint32_t number, std::string message) {
-    records_[number].problems.push_back(
-        {Location{number, 0, 0}, std::move(message), {}, Severity::warning});
+  void note(std::uint32_t number, std::string message, std::uint64_t offset = 0,
+            std::uint64_t length = 0) {
+    const Location where{number, static_cast<std::uint32_t>(length), offset};
+    records_[number].problems.push_back({where, std::move(message), {}, Severity::warning});
   }
 
   void find_declarations(std::vector<TorchRecord>& records) {
@@ -190,6 +191,10 @@ class SourceLoader {
       torch_cpp.push_back(std::move(file.torch_cpp));
     }
     add_delegated(torch_cpp, records);
+    // What could not be read may be what is missing.
+    for (const FileRecords& file : records_) {
+      if (!file.problems.empty()) folder_.partial = true;
+    }
     find_declarations(records);
     facts_.files.push_back(folder_.place);
     PlacedWriter writer(facts_, folder_.files);
