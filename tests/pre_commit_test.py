@@ -82,7 +82,8 @@ class Git:
 
     def commit(self, name, content):
         """Exit code and output of committing one new file; a blocked one is taken out of the index again."""
-        (self.folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        text = content if isinstance(content, str) else json.dumps(content, indent=2) + "\n"
+        (self.folder / name).write_text(text, encoding="utf-8")
         self.must("git", "add", name)
         code, output = self.run("git", "commit", "--quiet", "--message", f"add {name}")
         if code != 0:
@@ -91,6 +92,15 @@ class Git:
 
     def commits(self):
         return int(self.must("git", "rev-list", "--count", "HEAD"))
+
+
+# The schema passes two arguments, the kernel takes one.
+KERNELS = """Tensor scale(const Tensor& x) { return x; }
+TORCH_LIBRARY(demo, m) {
+  m.def("scale(Tensor x, float by) -> Tensor");
+  m.impl("scale", torch::kCPU, &scale);
+}
+"""
 
 
 def offer_hook(folder, environment):
@@ -137,6 +147,10 @@ def failures(scratch, opseal, pre_commit):
 
     code, output = user.commit("package.json", {"name": "no manifest"})
     expect(code == 0, "JSON that is no manifest was blocked", output)
+
+    code, output = user.commit("kernels.cpp", KERNELS)
+    expect(code != 0, "a kernel with too few parameters was committed", output)
+    expect("schema-arity" in output, "the rule of the finding in a source was not shown", output)
 
     expect(user.commits() == 3, "the good manifest and the other JSON should be in the history", "")
     return wrong
