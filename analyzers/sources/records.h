@@ -83,6 +83,8 @@ struct TorchRecord {
   // A text stands where a list is asked for; `unknown` is one that torch takes.
   std::string mutates_text;
   BuildCondition when;
+  // Python: the function within which it stands, so that it happens only when that is called.
+  std::string scope;
   // The macro of the project that it came through.
   std::string macro;
   // Of the whole registration.

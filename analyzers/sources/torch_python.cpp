@@ -98,6 +98,7 @@ class PythonReader {
     record.python = true;
     record.place = place_at(from.place, file_);
     record.when = condition_of(from);
+    record.scope = from.within;
     record.name.place = from.name.decided() ? place_at(from.name.place, file_) : record.place;
     record.written = quoted(from.name.place.length > 0 ? from.name.place : from.place);
     if (from.name_space.decided()) {

@@ -30,9 +30,10 @@ std::string without_spaces(std::string_view text) {
 // Definitions of one name that are told apart, and held against each other: more say nothing.
 constexpr std::size_t most_rows = 64;
 
-// Every build that has the one has the other.
+// Every build that has the one has the other, and one run makes both: functions that define an
+// operator anew, each in its own way, are called when somebody wants that.
 bool meet(const TorchRecord& a, const TorchRecord& b) {
-  return a.when.implies(b.when) || b.when.implies(a.when);
+  return a.scope == b.scope && (a.when.implies(b.when) || b.when.implies(a.when));
 }
 
 std::size_t shared_folders(std::string_view a, std::string_view b) {
@@ -140,7 +141,11 @@ class TorchJoin {
     }
     if (rows.empty()) return {};
     const std::string& path = paths_[definition.place.file];
-    return shares_file ? path + " if " + definition.when.text() : path;
+    if (!shares_file) return path;
+    std::string identity = path;
+    if (!definition.scope.empty()) identity += " within " + definition.scope;
+    if (!definition.when.always()) identity += " if " + definition.when.text();
+    return identity;
   }
 
   // The row whose definition a kernel belongs to: that of its file, else of the nearest folder.
@@ -213,7 +218,8 @@ class TorchJoin {
     std::set<std::pair<std::string_view, std::string_view>> optional;
     std::set<std::string_view> owned;
     for (const TorchRecord& record : records_) {
-      if (record.use == TorchUse::own) owned.insert(record.space.text);
+      // Beside an owner in Python there may be a built library that adds to the namespace.
+      if (record.use == TorchUse::own && !record.python) owned.insert(record.space.text);
       if (record.asks_whether) optional.emplace(record.space.text, record.name.text);
     }
     for (const TorchRecord& record : records_) {
@@ -223,7 +229,9 @@ class TorchJoin {
       // Other packages may add to a namespace, and do where nobody owns it.
       const bool known = owned.contains(record.space.text) &&
                          !unknowns_.may_have(TorchUse::define, record.space, record.name.text);
-      if (known || unknowns_.is_slip_in(record.space, record.name.text)) {
+      const auto group = groups_.find({record.space.text, record.name.text});
+      const bool defined = group != groups_.end() && !group->second.definitions.empty();
+      if (defined || known || unknowns_.is_slip_in(record.space, record.name.text)) {
         table_.lookups.push_back(&record);
       }
     }
