@@ -54,14 +54,16 @@ struct Paint {
 };
 
 // Why rules had nothing to say: a rule that looked at nothing did not pass. Few rules are named
-// with their reasons, and all of them where that is what the run was asked:
+// with their reasons, and all of them, one a line, where `each` is set:
 //
 //   skipped 1 rule: jvp-arity (no input says `jvp`)
 //
-// Many are counted by the key that no input says, in one line:
+// Many are counted by the key that no input says, in one line, which ends with the options that
+// would have let rules run:
 //
-//   skipped 12 rules (-o json says why for each): 7 need `caches`, 3 need `etp`; nothing to look at
-//   for name-counter, spec-no-ret
+//   skipped 13 rules (`-o json` says why for each): 7 need `caches`, 3 need `etp`, 1 needs
+//   `architectures`; nothing to look at for name-counter, spec-no-ret; arch-uncovered wants
+//   `--arch`
 std::string skipped_text(const std::vector<RuleRun>& runs, bool each) {
   constexpr std::size_t few = 2;
   // A registry has the facts of some rules; a list of all the others would hide the rest.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compare/change_members.h"
+#include "compare/library_names.h"
 #include "opseal/registration.h"
 #include "opseal/text.h"
 
@@ -15,8 +16,11 @@ namespace {
 
 using enum Impact;
 
-constexpr Judged rows[] = {
+constexpr Judged soname_rows[] = {
     {.key = Key::soname, .worse = {breaking, "who was linked against the old name doesn't load"}},
+};
+
+constexpr Judged rows[] = {
     {.key = Key::machine, .worse = {breaking, "it runs on other processors"}},
     {.key = Key::type, .worse = {breaking, "it is loaded in another way, or not at all"}},
     {.key = Key::version_definitions,
@@ -31,6 +35,13 @@ constexpr Judged handler_rows[] = {
     {.key = Key::results, .worse = {breaking, "stored programs pass it other buffers"}},
     {.key = Key::attributes, .worse = {breaking, "stored programs pass it other attributes"}},
 };
+
+// Where only the digest differs that `auditwheel` put into it, nothing outside of the package was
+// linked against it.
+bool is_same_soname(const Fact& before, const Fact& after) {
+  return before.is_text() && after.is_text() &&
+         lasting_name(before.text()) == lasting_name(after.text());
+}
 
 // Texts that stand for the elements of a list, each with the fact to point at.
 using Elements = std::map<std::string, Fact>;
@@ -124,6 +135,9 @@ void compare_handlers(ChangeList& list, const std::string& subject, const Fact& 
 
 void compare_library_content(ChangeList& list, const std::string& subject, const Fact& before,
                              const Fact& after) {
+  if (!is_same_soname(before[Key::soname], after[Key::soname])) {
+    compare_members({list, subject, "library", {}, {}}, soname_rows, before, after);
+  }
   compare_members({list, subject, "library", {}, {}}, rows, before, after);
   if (list.both(before, after, Key::exports)) {
     compare_elements(list, subject,

@@ -139,31 +139,35 @@ class NeedChanges {
     return false;
   }
 
-  // The need that took the place of one: `libcudart.so.13` of `libcudart.so.12`.
-  static const Fact* other_version(std::string_view soname, const Needs& from,
-                                   const Needs& without) {
-    for (const auto& [other, need] : from.outside) {
-      if (!without.outside.contains(other) && soname_family(other) == soname_family(soname))
-        return &need;
+  // By the family of the soname, what `from` asks for and `without` doesn't: the needs that took
+  // the place of one, `libcudart.so.13` of `libcudart.so.12`.
+  using Versions = std::map<std::string_view, Fact>;
+  static Versions versions_of(const Needs& from, const Needs& without) {
+    Versions versions;
+    for (const auto& [soname, need] : from.outside) {
+      if (!without.outside.contains(soname)) versions.emplace(soname_family(soname), need);
     }
-    return nullptr;
+    return versions;
   }
 
   void compare_libraries() {
+    const Versions lost = versions_of(then_, now_);
+    const Versions gained = versions_of(now_, then_);
     for (const auto& [soname, need] : now_.outside) {
       if (!then_.known || then_.outside.contains(soname)) continue;
-      const Fact* const was = other_version(soname, then_, now_);
+      const auto found = lost.find(soname_family(soname));
+      const Fact was = found == lost.end() ? Fact() : found->second;
       std::string message = "needs " + quote(soname);
-      message += was != nullptr ? ", before " + quote(was->text()) : ", and did not before";
-      const bool brought = was == nullptr && is_brought(soname);
+      message += was.said() ? ", before " + quote(was.text()) : ", and did not before";
+      const bool brought = !was.said() && is_brought(soname);
       list_.add(brought ? additive : breaking, "needed", subject_, std::move(message),
                 brought ? "a package that it asks for brings it"
                         : "where it isn't installed, loading fails",
-                was != nullptr ? *was : Fact(), need);
+                was, need);
     }
     for (const auto& [soname, need] : then_.outside) {
       if (!now_.known || now_.outside.contains(soname)) continue;
-      if (other_version(soname, now_, then_) != nullptr) continue;
+      if (gained.contains(soname_family(soname))) continue;
       list_.add(additive, "needed", subject_, "no longer needs " + quote(soname),
                 "less has to be installed", need, Fact());
     }

@@ -15,6 +15,7 @@
 #include "compare/change_list.h"
 #include "opseal/registration.h"
 #include "opseal/text.h"
+#include "rules/platform_tag.h"
 
 namespace opseal {
 namespace {
@@ -39,24 +40,10 @@ std::optional<unsigned> number_of(std::string_view text) {
 }
 
 Promise promise_of(std::string_view platform) {
-  constexpr std::array<std::pair<std::string_view, Version>, 3> named = {
-      {{"manylinux1_", {2, 5}}, {"manylinux2010_", {2, 12}}, {"manylinux2014_", {2, 17}}}};
-  for (const auto& [front, version] : named) {
-    if (platform.starts_with(front))
-      return {"manylinux_" + std::string(platform.substr(front.size())), version};
-  }
-  for (const std::string_view front : {"manylinux_", "musllinux_", "macosx_"}) {
-    if (!platform.starts_with(front)) continue;
-    const std::string_view rest = platform.substr(front.size());
-    const std::size_t first = std::min(rest.find('_'), rest.size());
-    const std::size_t second = std::min(rest.find('_', first + 1), rest.size());
-    const auto major = number_of(rest.substr(0, first));
-    const auto minor = number_of(
-        rest.substr(std::min(first + 1, rest.size()), second - std::min(first + 1, second)));
-    if (major && minor && second < rest.size())
-      return {std::string(front) + std::string(rest.substr(second + 1)), {*major, *minor}};
-  }
-  return {std::string(platform), {}};
+  const std::optional<PlatformTag> tag = read_platform_tag(platform);
+  if (!tag || tag->machine.empty()) return {std::string(platform), {}};
+  return {std::string(tag->family) + std::string(tag->machine),
+          {tag->major_version, tag->minor_version}};
 }
 
 // How many interpreters one file serves, in rising order.

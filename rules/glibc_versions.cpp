@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "rules/platform_tag.h"
+
 namespace opseal {
 namespace {
 
@@ -14,25 +16,14 @@ std::optional<unsigned> take_number(std::string_view& text) {
   return number;
 }
 
-// `2.17`, `2_17_x86_64`, `2.2.5`.
-std::optional<GlibcVersion> take_version(std::string_view text, char separator) {
+// `2.17`, `2.2.5`.
+std::optional<GlibcVersion> read_version(std::string_view text) {
   const std::optional<unsigned> major = take_number(text);
-  if (!major || !text.starts_with(separator)) return std::nullopt;
+  if (!major || !text.starts_with('.')) return std::nullopt;
   text.remove_prefix(1);
   const std::optional<unsigned> minor = take_number(text);
   if (!minor) return std::nullopt;
   return GlibcVersion{*major, *minor};
-}
-
-// What a platform tag promises to run on (PEP 600, and the names before it). Nothing for other
-// systems, other C libraries, and `linux_x86_64`, which promises nothing.
-std::optional<GlibcVersion> promise_of(std::string_view platform) {
-  constexpr std::string_view perennial = "manylinux_";
-  if (platform.starts_with(perennial)) return take_version(platform.substr(perennial.size()), '_');
-  if (platform.starts_with("manylinux1_")) return GlibcVersion{2, 5};
-  if (platform.starts_with("manylinux2010_")) return GlibcVersion{2, 12};
-  if (platform.starts_with("manylinux2014_")) return GlibcVersion{2, 17};
-  return std::nullopt;
 }
 
 }  // namespace
@@ -47,8 +38,11 @@ std::optional<GlibcPromise> lowest_glibc_promise(const Fact& tags) {
     const std::string_view text = tag.text();
     const std::size_t behind = text.rfind('-');
     if (behind == text.npos) continue;
-    const std::optional<GlibcVersion> version = promise_of(text.substr(behind + 1));
-    if (version && (!lowest || *version < lowest->version)) lowest = GlibcPromise{*version, tag};
+    // Other systems, other C libraries, and `linux_x86_64` promise nothing.
+    const std::optional<PlatformTag> platform = read_platform_tag(text.substr(behind + 1));
+    if (!platform || platform->family != "manylinux_") continue;
+    const GlibcVersion version{platform->major_version, platform->minor_version};
+    if (!lowest || version < lowest->version) lowest = GlibcPromise{version, tag};
   }
   return lowest;
 }
@@ -59,7 +53,7 @@ std::optional<GlibcNeed> glibc_need(const Fact& library) {
   for (const auto& [soname, versions] : library[Key::version_needs].entries()) {
     for (const Fact stated : versions.items()) {
       if (!stated.text().starts_with(prefix)) continue;
-      std::optional<GlibcVersion> version = take_version(stated.text().substr(prefix.size()), '.');
+      std::optional<GlibcVersion> version = read_version(stated.text().substr(prefix.size()));
       // Relative relocations in packed form, which glibc reads since 2.36.
       if (stated.is("GLIBC_ABI_DT_RELR")) version = GlibcVersion{2, 36};
       if (version && (!newest || *version > newest->version)) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <utility>
 
 #include "opseal/ascii.h"
@@ -213,27 +214,40 @@ class SymbolCheck {
            !named_.contains(sibling.fact[Key::name].text());
   }
 
+  // A kernel that a handler reaches and that is named after another kind than the asked.
+  struct Reached {
+    Fact name;
+    KindSiblings::Sibling sibling;
+  };
+
   // The handler's name is right, or of no kind: what it launches may be the neighbour's.
   void judge_reached(const Fact& manifest, const Fact& op, const Fact& kernel, const Fact& at,
                      const Fact& kind, const Fact& content) {
     const Fact handler = siblings_.handlers().of(manifest, at);
+    if (!handler.said()) return;
+    // Many registrations may name one handler, which may reach as many kernels.
+    const auto [place, fresh] = reached_.try_emplace({handler.index(), kind.name()});
+    if (fresh) place->second = reached_by(handler, kind, content);
+    const auto& [name, sibling] = place->second;
+    if (!sibling.fact.said() || !(is_storage(kind.text()) || is_storage(sibling.found))) return;
+    tell(manifest, op, kernel, kind,
+         "kernel for " + quote(kind.text()) + " reaches " + quote(short_kernel(name.text())) +
+             " and none that is named after its kind; the library has " + quote(sibling.name),
+         name, "reached from " + quote(at[Key::symbol].text()), sibling);
+  }
+
+  // The first of them that has a sibling of its own kind; nothing where one may do the work.
+  Reached reached_by(const Fact& handler, const Fact& kind, const Fact& content) {
     const Fact reaches = handler[Key::reaches];
-    if (reaches.size() == 0 || !all_read(reaches) || handler[Key::ambiguous].truth()) return;
-    Fact first;
-    KindSiblings::Sibling sibling;
+    if (reaches.size() == 0 || !all_read(reaches) || handler[Key::ambiguous].truth()) return {};
+    Reached first;
     for (const Fact name : reaches.items()) {
       KindSiblings::Sibling other = siblings_.of(content, name.text(), kind.text());
       // One that is of no kind may do the work, as the own does.
-      if (other.found.empty()) return;
-      if (!other.fact.said() || sibling.fact.said()) continue;
-      sibling = std::move(other);
-      first = name;
+      if (other.found.empty()) return {};
+      if (other.fact.said() && !first.sibling.fact.said()) first = {name, std::move(other)};
     }
-    if (!sibling.fact.said() || !(is_storage(kind.text()) || is_storage(sibling.found))) return;
-    tell(manifest, op, kernel, kind,
-         "kernel for " + quote(kind.text()) + " reaches " + quote(short_kernel(first.text())) +
-             " and none that is named after its kind; the library has " + quote(sibling.name),
-         first, "reached from " + quote(at[Key::symbol].text()), sibling);
+    return first;
   }
 
   void tell(const Fact& manifest, const Fact& op, const Fact& kernel, const Fact& kind,
@@ -250,6 +264,8 @@ class SymbolCheck {
   std::unordered_map<Name, Fact> targets_;
   // Symbols that the manifest names.
   std::unordered_set<std::string_view> named_;
+  // By handler and kind.
+  std::map<std::pair<std::uint32_t, Name>, Reached> reached_;
 };
 
 }  // namespace

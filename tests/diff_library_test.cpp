@@ -136,4 +136,35 @@ TEST_CASE("libraries of packages are found by their file's name, else one is rem
               "additive minor a/libz.so: new library"});
 }
 
+TEST_CASE("a module for one interpreter and one for the stable interface are one library") {
+  const auto package = [](const Lines& paths) {
+    std::string list;
+    for (const std::string& path : paths) {
+      list += (list.empty() ? R"({"path": ")" : R"(, {"path": ")") + path +
+              R"(", "format": "elf", "type": "shared"})";
+    }
+    return manifest_of(R"("libraries": [)" + list + "]");
+  };
+  CHECK(changes_of(package({"ops/_C.cpython-311-x86_64-linux-gnu.so", "ops/_D.abi3.so"}),
+                   package({"ops/_C.abi3.so", "ops/_D.so"}))
+            .empty());
+  // Two of one name keep the others from nothing.
+  CHECK(changes_of(package({"ops/_C.cpython-311-x86_64-linux-gnu.so", "ops/a/_x.so", "ops/b/_x.so",
+                            "ops.libs/libz-a34b3233.so.1"}),
+                   package({"ops/_C.cpython-312-x86_64-linux-gnu.so", "ops/a/_x.so", "ops/b/_x.so",
+                            "ops_libs/libz-24e2ab19.so.1"}))
+            .empty());
+  CHECK(changes_of(package({"ops/_C.cpython-311-x86_64-linux-gnu.so",
+                            "ops/_C.cpython-312-x86_64-linux-gnu.so", "ops/_D.so"}),
+                   package({"ops/_C.cpython-311-x86_64-linux-gnu.so", "ops/_D.abi3.so"})) ==
+        Lines{"breaking major ops/_C.cpython-312-x86_64-linux-gnu.so: no such library any more"});
+}
+
+TEST_CASE("a soname is another one where more than a digest differs") {
+  CHECK(library_changes(R"("soname": "libops.so.1")", R"("soname": "libops.so.2")").size() == 1);
+  CHECK(
+      library_changes(R"("soname": "libops-a34b3233.so.1")", R"("soname": "libops-24e2ab19.so.1")")
+          .empty());
+}
+
 }  // namespace opseal::test

@@ -34,8 +34,8 @@ std::string filler(std::size_t size) {
 }
 
 // The same image with `what` behind so many bytes, and its table of sections at the end: what is
-// code, or what is not.
-enum class Moved : std::uint8_t { code, tables };
+// code, what is not, or only the names of the sections, as a table of a type that says nothing.
+enum class Moved : std::uint8_t { code, tables, names };
 std::string stretched(const std::string& cubin, Moved what, std::size_t size, std::size_t odd = 0) {
   constexpr std::uint64_t executable = 4;
   const std::size_t table = number_at(cubin, 40, 8);
@@ -44,7 +44,12 @@ std::string stretched(const std::string& cubin, Moved what, std::size_t size, st
   file += filler(size - file.size());
   for (std::size_t at = 64; at < headers.size(); at += 64) {
     const bool is_code = (number_at(headers, at + 8, 8) & executable) != 0;
-    if (is_code != (what == Moved::code)) continue;
+    if (what == Moved::names) {
+      if (at / 64 != number_at(cubin, 62, 2)) continue;
+      put_at<std::uint32_t>(headers, at + 4, 1);
+    } else if (is_code != (what == Moved::code)) {
+      continue;
+    }
     file.resize((file.size() + 15) / 16 * 16 + odd);
     const std::size_t offset = number_at(headers, at + 24, 8);
     put_at(headers, at + 24, static_cast<std::uint64_t>(file.size()));
@@ -117,6 +122,9 @@ TEST_CASE("a large image that is laid out in another way is read whole") {
   const std::string behind = stretched(cubin(), Moved::tables, 17 * mebibyte);
   CHECK(!is_read_partly(behind));
   CHECK(show_in(behind, Form::zstd) == expected);
+  const std::string nameless = stretched(cubin(), Moved::names, 17 * mebibyte);
+  CHECK(!is_read_partly(nameless));
+  CHECK(show_in(nameless, Form::zstd) == expected);
   const std::string odd = stretched(cubin(), Moved::code, 17 * mebibyte, 8);
   CHECK(!is_read_partly(odd));
   CHECK(show_in(odd, Form::zstd) == expected);

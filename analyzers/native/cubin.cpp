@@ -158,6 +158,7 @@ bool CubinReader::read_partly(const ImageBytes& parts, DeviceImage& image, std::
   image.relocatable = is_relocatable(file);
   read_sections(file);
   if (!holds_tables(parts)) return false;
+  read_shared_memory(file);
   if (symbol_table_ == 0) return true;
 
   const Bytes symbols = bytes_of(file, sections_[symbol_table_], "a symbol table");
@@ -203,7 +204,7 @@ bool CubinReader::read_partly(const ImageBytes& parts, DeviceImage& image, std::
 bool CubinReader::holds_tables(const ImageBytes& file) const {
   for (std::size_t i = 0; i < sections_.size(); ++i) {
     const Section& section = sections_[i];
-    const bool read = i == symbol_table_ || section.type == type_texts ||
+    const bool read = i == name_section_ || i == symbol_table_ || section.type == type_texts ||
                       section.type == type_section_numbers || section.type == type_properties;
     if (read && !file.holds(section.offset, section.size)) return false;
   }
@@ -257,7 +258,7 @@ bool CubinReader::read_function(const ImageBytes& image, std::uint32_t number, s
 
 void CubinReader::read_sections(const Bytes& file) {
   sections_.clear();
-  symbol_table_ = file_properties_ = section_numbers_ = 0;
+  name_section_ = symbol_table_ = file_properties_ = section_numbers_ = 0;
   const std::uint64_t start = file.u64(40);
   if (start == 0) return;
   std::uint64_t count = file.u16(60);
@@ -283,9 +284,7 @@ void CubinReader::read_sections(const Bytes& file) {
     section.info = headers.u32(at + 44);
   }
   if (name_section >= count) return;
-  const Bytes names = bytes_of(file, sections_[name_section], "names of sections");
-  // Of three types: in linked images, in parts that were not linked, and as assemblers write it.
-  constexpr std::string_view shared_prefix = ".nv.shared.";
+  name_section_ = name_section;
   for (std::uint32_t i = 1; i < count; ++i) {
     const Section& section = sections_[i];
     if (section.type == type_symbols && symbol_table_ == 0) {
@@ -298,8 +297,22 @@ void CubinReader::read_sections(const Bytes& file) {
       } else if (section.info < count) {
         sections_[section.info].properties = i;
       }
-    } else if (section.info != 0 && section.info < count && section.name <= names.size() &&
-               names.view().substr(section.name).starts_with(shared_prefix)) {
+    }
+  }
+}
+
+void CubinReader::read_shared_memory(const Bytes& file) {
+  if (name_section_ == 0) return;
+  const Bytes names = bytes_of(file, sections_[name_section_], "names of sections");
+  constexpr std::string_view shared_prefix = ".nv.shared.";
+  for (std::uint32_t i = 1; i < sections_.size(); ++i) {
+    const Section& section = sections_[i];
+    // Of three types: in linked images, in parts that were not linked, and as assemblers write it.
+    const bool is_table = section.type == type_section_numbers || section.type == type_properties ||
+                          i == symbol_table_;
+    if (!is_table && section.info != 0 && section.info < sections_.size() &&
+        section.name <= names.size() &&
+        names.view().substr(section.name).starts_with(shared_prefix)) {
       sections_[section.info].shared_memory =
           static_cast<std::int64_t>(std::min<std::uint64_t>(section.size, INT32_MAX));
     }

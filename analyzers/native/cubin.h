@@ -38,6 +38,8 @@ class CubinReader {
   };
 
   void read_sections(const Bytes& file);
+  // Takes the bytes of shared memory from the sections whose names say that they are some.
+  void read_shared_memory(const Bytes& file);
   void read_registers(const Bytes& properties);
   // Whether all that is read but code is there.
   bool holds_tables(const ImageBytes& file) const;
@@ -50,6 +52,7 @@ class CubinReader {
   // By number of the symbol; -1: not said.
   std::vector<std::int32_t> registers_;
   // Numbers of sections; 0: not there.
+  std::uint32_t name_section_ = 0;
   std::uint32_t symbol_table_ = 0;
   std::uint32_t section_numbers_ = 0;
   std::uint32_t file_properties_ = 0;
