@@ -9,6 +9,7 @@
 #include <set>
 #include <system_error>
 
+#include "analyzers/native/library_stand_in.h"
 #include "cli/process.h"
 #include "opseal/text.h"
 
@@ -58,6 +59,7 @@ class Discovery {
       remark_unused_excludes();
       remark_unread_caches();
       remark_foreign_files();
+      tell_stand_ins();
     }
     std::sort(found_.inputs.begin(), found_.inputs.end(),
               [](const auto& a, const auto& b) { return a.file.path < b.file.path; });
@@ -277,6 +279,44 @@ class Discovery {
       not_recognised(std::move(file));
     } else {
       ++found_.other_files;
+      note_stand_in(std::move(file));
+    }
+  }
+
+  static StandIn stand_in_at(const InputFile& file) {
+    constexpr std::size_t shown = 4096;
+    std::string head = file.bytes.substr(0, shown);
+    if (!file.open_path.empty()) {
+      std::ifstream stream(file.open_path, std::ios::binary);
+      head.resize(shown);
+      stream.read(head.data(), static_cast<std::streamsize>(shown));
+      // What can't be read isn't empty.
+      if (stream.bad() || (!stream && !stream.eof())) return StandIn::none;
+      head.resize(static_cast<std::size_t>(stream.gcount()));
+    }
+    return stand_in_of(head);
+  }
+
+  void note_stand_in(InputFile file) {
+    if (!is_loadable_name(file.path)) return;
+    const StandIn kind = stand_in_at(file);
+    // Text may be anybody's, under whatever name.
+    if (kind == StandIn::none || kind == StandIn::text) return;
+    if (stand_ins_[kind].count++ == 0) stand_ins_[kind].first = std::move(file);
+  }
+
+  void tell_stand_ins() {
+    for (auto& [kind, met] : stand_ins_) {
+      std::string text(to_text(kind));
+      if (met.count > 1)
+        text += "; so " + std::string(met.count == 2 ? "is " : "are ") +
+                plural(met.count - 1, "other file") + " of a library's name";
+      if (kind == StandIn::linker_script) {
+        found_.remarks.push_back("not looked at: " + quote(met.first.path) + ' ' + text);
+        continue;
+      }
+      add_problem(std::move(met.first), "named like a library, and " + text);
+      found_.problems.back().severity = Severity::warning;
     }
   }
 
@@ -309,6 +349,11 @@ class Discovery {
   void not_recognised(InputFile file) {
     if (options_.allow_empty) {
       ++found_.other_files;
+      return;
+    }
+    const StandIn stand_in = stand_in_at(file);
+    if (stand_in != StandIn::none && stand_in != StandIn::text) {
+      add_problem(std::move(file), std::string(to_text(stand_in)));
       return;
     }
     std::string kinds;
@@ -382,6 +427,12 @@ class Discovery {
   // Libraries below given directories whose kind isn't read.
   std::uint64_t foreign_ = 0;
   std::string first_foreign_;
+  struct Met {
+    std::uint64_t count = 0;
+    InputFile first;
+  };
+  // Below given directories, files that are named like libraries and are none.
+  std::map<StandIn, Met> stand_ins_;
   // Number of the given path.
   std::uint32_t group_ = 0;
   // The given directory that is walked, as reports name it.

@@ -2,12 +2,12 @@
 // themselves: `sm_80` serves 8.6, and `sm_120f` serves 12.0.
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "compare/change_list.h"
+#include "compare/served_devices.h"
 #include "opseal/text.h"
 #include "rules/architectures.h"
 
@@ -15,13 +15,6 @@ namespace opseal {
 namespace {
 
 using enum Impact;
-
-// Devices that there are, from NVIDIA's list "CUDA GPU Compute Capability"; those that the builds
-// are for come to them.
-constexpr std::array<std::uint16_t, 21> known_devices = {
-    50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121, 999};
-// Stands for those that don't exist yet: only PTX serves them.
-constexpr Architecture later_device{99, 9, Architecture::Scope::plain};
 
 struct Code {
   Architecture architecture;
@@ -56,46 +49,19 @@ Build build_of(const Fact& library) {
   return build;
 }
 
-enum class Service : std::uint8_t { none, compiled, machine_code };
-
 Service service(const Build& build, const Architecture& device) {
   Service best = Service::none;
-  for (const auto& [name, code] : build.cuda) {
-    if (code.machine_code && machine_code_runs(code.architecture, device))
-      return Service::machine_code;
-    if (!code.machine_code && ptx_compiles(code.architecture, device)) best = Service::compiled;
-  }
+  for (const auto& [name, code] : build.cuda)
+    best = std::max(best, service_of(code.architecture, code.machine_code, device));
   return best;
 }
 
 std::vector<Architecture> devices_of(const Build& before, const Build& after) {
-  std::vector<Architecture> devices;
-  for (const std::uint16_t number : known_devices) {
-    devices.push_back({static_cast<std::uint16_t>(number / 10),
-                       static_cast<std::uint16_t>(number % 10), Architecture::Scope::plain});
-  }
+  std::vector<Architecture> built_for;
   for (const Build* build : {&before, &after}) {
-    for (const auto& [name, code] : build->cuda) {
-      const Architecture device = capability_of(code.architecture);
-      if (std::find(devices.begin(), devices.end(), device) == devices.end())
-        devices.push_back(device);
-    }
+    for (const auto& [name, code] : build->cuda) built_for.push_back(code.architecture);
   }
-  std::sort(devices.begin(), devices.end(),
-            [](const Architecture& a, const Architecture& b) { return a.number() < b.number(); });
-  return devices;
-}
-
-// "`sm_86`, `sm_89` and later devices".
-std::string device_list(const std::vector<Architecture>& devices) {
-  std::vector<std::string> names;
-  for (const Architecture& device : devices) {
-    if (device != later_device) names.push_back(to_text(device));
-  }
-  std::string text = names.empty() ? std::string() : quote_list(names);
-  if (names.size() < devices.size())
-    text += text.empty() ? "devices yet to come" : ", and devices yet to come";
-  return text;
+  return devices_with(built_for);
 }
 
 bool has(const std::vector<Architecture>& devices, const Architecture& code) {
@@ -136,10 +102,8 @@ void compare_device_code(ChangeList& list, const std::string& subject, const Fac
   const Build new_build = build_of(after);
   const Fact then = before[Key::images];
   const Fact now = after[Key::images];
-  std::vector<Architecture> lost;
-  std::vector<Architecture> slower;
-  std::vector<Architecture> gained;
-  std::vector<Architecture> quicker;
+  DeviceChanges changes;
+  auto& [lost, slower, gained, quicker] = changes;
   for (const Architecture& device : devices_of(old_build, new_build)) {
     const Service was = service(old_build, device);
     const Service is = service(new_build, device);
@@ -157,6 +121,7 @@ void compare_device_code(ChangeList& list, const std::string& subject, const Fac
   tell(additive, "code for further devices: ", gained, "more devices are served");
   tell(additive, "machine code where only PTX was, for ", quicker,
        "nothing is compiled for these devices when it is loaded");
+  compare_kernel_devices(list, subject, before, after, changes);
   lost.insert(lost.end(), slower.begin(), slower.end());
   gained.insert(gained.end(), quicker.begin(), quicker.end());
   const std::vector<std::string> gone = only_in(old_build, new_build, lost);

@@ -9,6 +9,7 @@
 
 #include "compare/changes.h"
 #include "compare/library_sets.h"
+#include "compare/served_devices.h"
 #include "rules/two_dumps.h"
 
 namespace opseal {
@@ -85,6 +86,10 @@ void compare_library_content(ChangeList& list, const std::string& subject, const
 // What devices its code serves.
 void compare_device_code(ChangeList& list, const std::string& subject, const Fact& before,
                          const Fact& after);
+// What devices single kernels of it have code for, but for the changes that are true of the whole
+// library.
+void compare_kernel_devices(ChangeList& list, const std::string& subject, const Fact& before,
+                            const Fact& after, const DeviceChanges& told);
 // Libraries and packages of all manifests and files.
 void compare_libraries(ChangeList& list, const Facts& facts);
 // What two packages promise by their tags.

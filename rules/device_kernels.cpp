@@ -176,7 +176,8 @@ void Functions::settle() {
   }
 }
 
-std::string kernel_list(const DeviceKernels& kernels, std::span<const Name> names) {
+std::string kernel_list(const DeviceKernels& kernels, std::span<const Name> names,
+                        std::size_t all) {
   std::vector<std::string> words;
   // Instantiations of one function look alike once they are shortened.
   for (const Name name : names.first(std::min(names.size(), most_looked_at))) {
@@ -185,7 +186,7 @@ std::string kernel_list(const DeviceKernels& kernels, std::span<const Name> name
     words.push_back(std::move(word));
     if (words.size() == most_named) break;
   }
-  const std::size_t more = names.size() - words.size();
+  const std::size_t more = std::max(all, names.size()) - words.size();
   std::string text;
   for (std::size_t at = 0; at < words.size(); ++at) {
     if (at > 0) text += at + 1 == words.size() && more == 0 ? " and " : ", ";

@@ -192,8 +192,10 @@ struct LackingKernel {
   std::size_t device = 0;
 };
 
-// `kernel<float>`, `other` and 3 more: a few kernels for a message.
-std::string kernel_list(const DeviceKernels& kernels, std::span<const Name> names);
+// `kernel<float>`, `other` and 3 more: a few kernels for a message. `all`: how many it is about,
+// where `names` are only those that are fit to be named; 0: these.
+std::string kernel_list(const DeviceKernels& kernels, std::span<const Name> names,
+                        std::size_t all = 0);
 
 // The device can't compute with the dtype in the kernel's name, so that code for it isn't missed.
 bool lacks_dtype(const Architecture& device, std::string_view kernel);

@@ -177,8 +177,8 @@ void FleetCoverage::tell_library(std::size_t at, const Lack& lack, const FleetPa
   const std::string device = quote(to_text(fleet_[at].device));
   std::string message = (names_ == 1 ? "the only kernel has no code for " + device + ": "
                                      : "none of " + plural(names_, "kernel") + " has code for " +
-                                           device + (told.size() == 1 ? ": " : ", such as ")) +
-                        kernel_list(kernels_, told) + there_text(at, told);
+                                           device + ", such as ") +
+                        kernel_list(kernels_, told, names_) + there_text(at, told);
   Severity severity = Severity::error;
   if (has_member(package.served, at)) {
     // This one may be a part that isn't needed there.

@@ -165,6 +165,34 @@ TEST_CASE("what a manifest says of itself is told, a few of it") {
   CHECK(both.find("remark of the manifest after: 5; 2 further remarks not shown\n") != both.npos);
 }
 
+TEST_CASE("what lies in the place of a library is named") {
+  Tree tree;
+  tree.add("d/zero.so", "");
+  tree.add("d/zero.so.1", "");
+  tree.add("d/zero.txt", "");
+  tree.add("d/text.so", "hello");
+  tree.add("d/lfs.so", "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 1\n");
+  tree.add("d/libc.so", "/* a comment */\nGROUP ( libc.so.6 )\n");
+  const Discovered found = find({"d"});
+  CHECK(found.other_files == 6);
+  REQUIRE(found.problems.size() == 2);
+  CHECK(found.problems[0].message ==
+        "named like a library, and is empty; so is 1 other file of a library's name");
+  CHECK(found.problems[0].severity == Severity::warning);
+  CHECK(found.problem_files[0].path.starts_with("d/zero.so"));
+  CHECK(found.problems[1].message ==
+        "named like a library, and is a pointer of Git LFS, not the file that it stands for");
+  CHECK(found.problem_files[1].path == "d/lfs.so");
+  REQUIRE(found.remarks.size() == 1);
+  CHECK(found.remarks[0] ==
+        "not looked at: `d/libc.so` is a GNU linker script, which only a linker reads");
+  const Discovered given = find({"d/lfs.so", "d/text.so"});
+  REQUIRE(given.problems.size() == 2);
+  CHECK(given.problems[0].message == "is a pointer of Git LFS, not the file that it stands for");
+  CHECK(given.problems[0].severity == Severity::error);
+  CHECK(given.problems[1].message.starts_with("of no kind that opseal reads"));
+}
+
 TEST_CASE("a directory that can't be read is a problem, not an empty one") {
   Tree tree;
   tree.add("a.json", manifest);

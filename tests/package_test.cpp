@@ -323,6 +323,29 @@ TEST_CASE("what a package holds and opseal leaves out is told") {
   CHECK(libraries_of(facts) == "libx.so\n../../etc/libz.so\n");
 }
 
+TEST_CASE("a member that is named like a library and is none is told") {
+  const std::string pointer =
+      "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 15048\n";
+  const Facts facts = read_package(
+      make_archive({{.path = "libx.so", .bytes = ptx_module("x")},
+                    {.path = "p/zero.so", .bytes = ""},
+                    {.path = "p/libz.so.1", .bytes = pointer},
+                    {.path = "p/link.so", .bytes = "libx.so"},
+                    {.path = "p/libm.so", .bytes = "/* GNU ld script */\nGROUP ( libm.so.6 )\n"},
+                    {.path = "p/empty.txt", .bytes = ""},
+                    {.path = "p/odd.so", .bytes = std::string("\0\1\2", 3)}},
+                   "zip"),
+      "a.zip");
+  CHECK(problems_of(facts) ==
+        "a.zip: no library is behind a library's name, which loading fails for: `p/zero.so` is "
+        "empty\n"
+        "a.zip: no library is behind a library's name, which loading fails for: `p/libz.so.1` is a "
+        "pointer of Git LFS, not the file that it stands for\n"
+        "a.zip: no library is behind a library's name, which loading fails for: `p/link.so` is "
+        "text\n");
+  for (const Problem& problem : facts.problems) CHECK(problem.severity == Severity::warning);
+}
+
 TEST_CASE("starters for Windows in a wheel for every system are a note") {
   std::string starter(0x100, '\0');
   starter.replace(0, 2, "MZ");

@@ -1,6 +1,7 @@
 #include "analyzers/package/package.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -8,6 +9,7 @@
 #include "analyzers/input_error.h"
 #include "analyzers/mapped_file.h"
 #include "analyzers/native/library.h"
+#include "analyzers/native/library_stand_in.h"
 #include "analyzers/package/archive_reader.h"
 #include "analyzers/package/member_bytes.h"
 #include "analyzers/package/member_paths.h"
@@ -153,6 +155,10 @@ class PackageReader {
       take_library(path);
     } else if (is_named_like_archive(path)) {
       archives_.add(path);
+    } else if (is_loadable_name(path)) {
+      const StandIn stand_in = stand_in_of(bytes_.view());
+      if (stand_in != StandIn::none && stand_in != StandIn::linker_script)
+        stand_ins_[stand_in].add(path);
     }
   }
 
@@ -344,6 +350,11 @@ class PackageReader {
       remark("holds " + plural(archives_.count, "archive") +
              " that opseal does not look into: " + archives_.text());
     }
+    for (const auto& [kind, noted] : stand_ins_) {
+      problem("no library is behind a library's name, which loading fails for: " + noted.text() +
+                  (noted.count == 1 ? " " : ": each ") + std::string(to_text(kind)),
+              Severity::warning);
+    }
     if (foreign_.count == 0) return;
     // Of a package for another system nothing was judged. One for every system, such as `pip`, may
     // carry starters for some.
@@ -390,6 +401,8 @@ class PackageReader {
   Noted outside_;
   Noted archives_;
   Noted foreign_;
+  // Members that are named like libraries and are none.
+  std::map<StandIn, Noted> stand_ins_;
 };
 
 }  // namespace
