@@ -1,10 +1,8 @@
 #include "analyzers/hidden_symbols.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -17,6 +15,7 @@
 #include "analyzers/input_error.h"
 #include "analyzers/mapped_file.h"
 #include "analyzers/native/elf.h"
+#include "analyzers/native/library_parts.h"
 #include "analyzers/package/archive_reader.h"
 #include "opseal/paths.h"
 
@@ -29,16 +28,6 @@ constexpr std::size_t most_wanted = 100000;
 // Definitions of one library that are stated; more have the same cause.
 constexpr std::size_t most_stated = 64;
 constexpr std::size_t step = std::size_t{1} << 20;
-
-// Libraries of every system and the CUDA runtime: what they define is no secret of another library.
-constexpr std::array<std::string_view, 10> known = {
-    "libc.so",   "libm.so",      "libdl.so", "libpthread.", "librt.so",
-    "libgcc_s.", "libstdc++.so", "ld-linux", "libcudart.",  "libcuda.so"};
-
-bool is_known(std::string_view soname) {
-  return std::any_of(known.begin(), known.end(),
-                     [soname](std::string_view start) { return soname.starts_with(start); });
-}
 
 struct Library {
   Fact fact;
@@ -87,7 +76,7 @@ std::vector<Group> groups_of(const Facts& facts) {
 using Wanted = std::unordered_set<std::string_view>;
 
 // For each library of the group the names that others look for in it in vain.
-std::map<std::size_t, Wanted> wanted_names(const Group& group) {
+std::map<std::size_t, Wanted> wanted_names(const Group& group, LacksSymbols lacks) {
   std::map<std::size_t, Wanted> wanted;
   for (std::size_t at = 0; at < group.libraries.size(); ++at) {
     const Fact library = group.libraries[at].fact;
@@ -98,7 +87,7 @@ std::map<std::size_t, Wanted> wanted_names(const Group& group) {
       if (provider != group.by_name.end()) {
         if (provider->second != at) providers.push_back(provider->second);
       } else {
-        complete = complete && is_known(need.text());
+        complete = complete && lacks(need.text());
       }
     }
     if (!complete || providers.empty()) continue;
@@ -115,24 +104,17 @@ std::map<std::size_t, Wanted> wanted_names(const Group& group) {
   return wanted;
 }
 
-// The bytes of a member of a zip archive; nothing where it can't be found in one.
-std::optional<std::string> member_bytes(std::string_view package, std::string_view path) {
-  if (!package.starts_with("PK")) return std::nullopt;
-  ByteSource source = ByteSource::memory(package);
-  ArchiveReader archive(source, ArchiveShape::zip);
-  for (ArchiveEntry entry; archive.next(entry);) {
-    if (entry.path != path || entry.kind != ArchiveEntry::Kind::file) continue;
-    std::string bytes;
-    for (std::size_t size = 0;;) {
-      bytes.resize(size + step);
-      const std::size_t got = archive.read(bytes.data() + size, step);
-      size += got;
-      if (got > 0) continue;
-      bytes.resize(size);
-      return bytes;
-    }
+// The bytes of the member that the archive stands at.
+std::string member_bytes(ArchiveReader& archive) {
+  std::string bytes;
+  for (std::size_t size = 0;;) {
+    bytes.resize(size + step);
+    const std::size_t got = archive.read(bytes.data() + size, step);
+    size += got;
+    if (got > 0) continue;
+    bytes.resize(size);
+    return bytes;
   }
-  return std::nullopt;
 }
 
 bool is_kept(const ElfSymbol& symbol) {
@@ -140,11 +122,6 @@ bool is_kept(const ElfSymbol& symbol) {
   constexpr std::uint8_t file = 4;
   if (!symbol.is_defined() || symbol.type == section || symbol.type == file) return false;
   return !symbol.is_export();
-}
-
-std::string_view kind_word(const ElfSymbol& symbol) {
-  if (symbol.is_function()) return "function";
-  return symbol.type == 1 ? "object" : symbol.type == 6 ? "tls" : "none";
 }
 
 // Calls `visit(symbol)` for each definition that was for other files of the same library when it
@@ -164,24 +141,43 @@ void for_each_kept(const std::vector<ElfSymbol>& symbols, Visit visit) {
   }
 }
 
+// A library that is read once more, and the names that are looked for in it: copies, since the
+// facts grow meanwhile.
+struct Asked {
+  Library library;
+  std::vector<std::string> names;
+};
+
 class HiddenWriter {
  public:
   explicit HiddenWriter(Facts& facts) : facts_(facts), writer_(facts) {}
 
-  void write(const Library& library, const Wanted& wanted) {
-    const InputFile& file = facts_.files[library.file];
-    if (file.open_path.empty() || ++read_ > most_read_again) return;
-    try {
-      const MappedFile mapped(file.open_path);
-      std::optional<std::string> member;
-      if (library.in_package) {
-        member = member_bytes(mapped.bytes(), library.fact[Key::path].text());
-        if (!member) return;
-      }
-      write(library, wanted, Elf(Bytes(member ? std::string_view(*member) : mapped.bytes())));
-    } catch (const InputError&) {
-      // What is wrong with the file was told when it was read; here it only gives no reason.
+  void write(const Asked& asked) {
+    read_file(asked.library.file, [&](std::string_view bytes) { write(asked, bytes); });
+  }
+
+  // Libraries of one package, which is gone through once.
+  void write_members(std::uint32_t file, const std::vector<const Asked*>& members) {
+    std::unordered_map<std::string, const Asked*> by_path;
+    for (const Asked* asked : members) {
+      by_path.emplace(asked->library.fact[Key::path].text(), asked);
     }
+    read_file(file, [&](std::string_view package) {
+      if (!package.starts_with("PK")) return;
+      ByteSource source = ByteSource::memory(package);
+      ArchiveReader archive(source, ArchiveShape::zip);
+      for (ArchiveEntry entry; !by_path.empty() && archive.next(entry);) {
+        const auto found = by_path.find(std::string(entry.path));
+        if (found == by_path.end() || entry.kind != ArchiveEntry::Kind::file) continue;
+        const Asked& asked = *found->second;
+        by_path.erase(found);
+        try {
+          write(asked, member_bytes(archive));
+        } catch (const InputError&) {
+          // As below; the other members may be whole.
+        }
+      }
+    });
   }
 
   void finish() {
@@ -193,7 +189,22 @@ class HiddenWriter {
   }
 
  private:
-  void write(const Library& library, const Wanted& wanted, const Elf& elf) {
+  template <typename Visit>
+  void read_file(std::uint32_t file, Visit visit) {
+    const std::string path = facts_.files[file].open_path;
+    if (path.empty()) return;
+    try {
+      const MappedFile mapped(path);
+      visit(mapped.bytes());
+    } catch (const InputError&) {
+      // What is wrong with the file was told when it was read; here it only gives no reason.
+    }
+  }
+
+  void write(const Asked& asked, std::string_view content) {
+    const Library& library = asked.library;
+    const Wanted wanted(asked.names.begin(), asked.names.end());
+    const Elf elf{Bytes(content)};
     std::vector<ElfSymbol> kept;
     std::unordered_set<std::string_view> seen;
     for_each_kept(elf.symbols(), [&](const ElfSymbol& symbol) {
@@ -233,24 +244,29 @@ class HiddenWriter {
   Document document_;
   std::uint32_t root_ = 0;
   std::uint32_t list_ = 0;
-  std::size_t read_ = 0;
 };
 
 }  // namespace
 
-void state_hidden_symbols(Facts& facts) {
+void state_hidden_symbols(Facts& facts, LacksSymbols lacks) {
   if (!facts.said[static_cast<std::size_t>(Key::imports)]) return;
-  // Names are views into the facts, which grow meanwhile.
-  std::vector<std::pair<Library, std::vector<std::string>>> asked;
+  std::vector<Asked> all;
   for (const Group& group : groups_of(facts)) {
-    for (const auto& [at, names] : wanted_names(group)) {
-      asked.emplace_back(group.libraries[at], std::vector<std::string>(names.begin(), names.end()));
+    for (const auto& [at, names] : wanted_names(group, lacks)) {
+      if (all.size() == most_read_again) break;
+      all.push_back({group.libraries[at], std::vector<std::string>(names.begin(), names.end())});
     }
   }
   HiddenWriter writer(facts);
-  for (const auto& [library, names] : asked) {
-    writer.write(library, Wanted(names.begin(), names.end()));
+  std::map<std::uint32_t, std::vector<const Asked*>> packages;
+  for (const Asked& asked : all) {
+    if (asked.library.in_package) {
+      packages[asked.library.file].push_back(&asked);
+    } else {
+      writer.write(asked);
+    }
   }
+  for (const auto& [file, members] : packages) writer.write_members(file, members);
   writer.finish();
 }
 

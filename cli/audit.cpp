@@ -266,7 +266,7 @@ void look_at_libraries(const Options& options, const std::vector<const Rule*>& r
     reader = [root, threads](const std::string& path) { return read_library(path, root, threads); };
   }
   state_artifacts(reader, facts);
-  if (any_needs(rules, Key::needed)) state_hidden_symbols(facts);
+  if (any_needs(rules, Key::needed)) state_hidden_symbols(facts, has_no_package_symbols);
 }
 
 void judge(const Options& options, const std::vector<const Rule*>& rules, Audit& audit) {

@@ -211,14 +211,29 @@ class CoverageCheck {
       if (dtype == nullptr || !is_comparable(*dtype)) continue;
       (is_taken(*kernels, served, *dtype) ? found : missing).push_back(word);
     }
+    std::vector<Fact> moved;
+    for (const Fact word : missing) {
+      if (may_be_moved(*kernels, served, *words_.read(word).dtype)) moved.push_back(word);
+    }
     const std::size_t shown = instantiated_for(*kernels, served, found);
     if (shown == 0 || (served.whole_library && shown < 2)) return;
     for (const Name name : served.names) {
-      if (!served.whole_library && !kernels->dtypes(name).clear) return;
+      const KernelDtypes& dtypes = kernels->dtypes(name);
+      // In the whole library, those that say nothing serve something else.
+      if (served.whole_library ? dtypes.unclear : !dtypes.clear) return;
     }
     sink_.inspected();
     if (missing.empty()) return;
-    tell(manifest, op, kernel, served, missing, *kernels, shown > 1 && !served.whole_library);
+    // What is sure is told alone.
+    const bool sure = moved.size() < missing.size();
+    if (sure) {
+      std::erase_if(missing, [&moved](const Fact& word) {
+        return std::any_of(moved.begin(), moved.end(),
+                           [&word](const Fact& other) { return other.name() == word.name(); });
+      });
+    }
+    tell(manifest, op, kernel, served, missing, *kernels,
+         sure && shown > 1 && !served.whole_library);
   }
 
   // One dtype in all systems, of which a kernel computes with whole elements.
@@ -230,6 +245,18 @@ class CoverageCheck {
   static bool is_taken(NamedKernels& kernels, const Served& served, const Dtype& dtype) {
     return std::any_of(served.names.begin(), served.names.end(),
                        [&](Name name) { return kernels.dtypes(name).may_take(dtype); });
+  }
+
+  // A kernel that only moves elements (a gather, a transpose) serves others of their width, too:
+  // whole numbers by one for floats, and floats by one for whole numbers. Two floating formats of
+  // one width aren't mixed up so; each has its own instantiation.
+  static bool may_be_moved(NamedKernels& kernels, const Served& served, const Dtype& dtype) {
+    return std::any_of(served.names.begin(), served.names.end(), [&](Name name) {
+      const std::vector<const Dtype*>& all = kernels.dtypes(name).all;
+      return std::any_of(all.begin(), all.end(), [&dtype](const Dtype* said) {
+        return said->bits == dtype.bits && said->kind != dtype.kind;
+      });
+    });
   }
 
   // How many of these dtypes one function is instantiated for, at one place of its template

@@ -86,9 +86,15 @@ const Dtype* builtin(std::string_view word) {
   return nullptr;
 }
 
+// What tensor cores make of f32: tensors of it hold f32.
+bool is_tensor_float(std::string_view word) {
+  return word == "tfloat32_t" || word == "tfloat32" || word == "tf32";
+}
+
 // One identifier. Dtype or nullptr.
 const Dtype* dtype_of_identifier(std::string_view word) {
   if (const Dtype* dtype = builtin(word)) return dtype;
+  if (is_tensor_float(word)) return scalar("f32");
   if (const Dtype* dtype = vector_element(word)) return dtype;
   // Whole words of one or two letters are names, and `int4` was a vector.
   if (word.size() < 3) return nullptr;
@@ -119,6 +125,12 @@ const Dtype* dtype_of_type(std::string_view text) {
   const std::size_t colons = text.rfind("::");
   if (colons != text.npos) text.remove_prefix(colons + 2);
   return dtype_of_identifier(text);
+}
+
+// A template argument that is a value: `4`, `-1`, `true`, `(Mode)2`, `&f`.
+bool is_value(std::string_view argument) {
+  return argument.empty() || is_digit(argument[0]) || argument[0] == '-' || argument[0] == '(' ||
+         argument[0] == '&' || argument == "true" || argument == "false";
 }
 
 // Splits at commas outside of all brackets.
@@ -159,31 +171,43 @@ class Reader {
         types_within(mangled);
         words(mangled);
       }
-      said_.clear = !said_.all.empty();
-      return std::move(said_);
+      unclear_ = said_.all.empty();
+      return finish();
     }
     std::string_view name = text;
     if (name.starts_with("void ")) name.remove_prefix(5);
     if (name.ends_with(')')) {
       const std::size_t open = opening(name, '(', ')');
-      if (open == name.npos) return {};
+      if (open == name.npos) return unreadable();
       parameters(name.substr(open + 1, name.size() - open - 2));
       name = name.substr(0, open);
     }
     if (name.ends_with('>')) {
       const std::size_t open = opening(name, '<', '>');
-      if (open == name.npos) return {};
+      if (open == name.npos) return unreadable();
       arguments(name.substr(open + 1, name.size() - open - 2));
     }
     types_within(name);
     words(name);
+    return finish();
+  }
+
+ private:
+  KernelDtypes finish() {
+    said_.unclear = unclear_;
     said_.clear = !unclear_ && !said_.all.empty();
     return std::move(said_);
   }
 
- private:
+  static KernelDtypes unreadable() {
+    KernelDtypes none;
+    none.unclear = true;
+    return none;
+  }
+
   void note(const Dtype* dtype) {
     if (dtype == nullptr) return;
+    ++spoken_;
     if (std::find(said_.all.begin(), said_.all.end(), dtype) == said_.all.end()) {
       said_.all.push_back(dtype);
     }
@@ -202,7 +226,7 @@ class Reader {
       if (trim(pointee).starts_with("void")) unclear_ = true;
       note(dtype);
       if (dtype == nullptr) {
-        types_within(pointee);
+        within(pointee);
       } else {
         said_.pointees.push_back(dtype);
       }
@@ -213,7 +237,16 @@ class Reader {
     for (const std::string_view argument : split(list)) {
       said_.arguments.push_back(dtype_of_type(argument));
       note(said_.arguments.back());
+      if (said_.arguments.back() == nullptr && !is_value(argument)) within(argument);
     }
+  }
+
+  // A type that is no dtype may be made for one: unclear, where nothing within it says which.
+  void within(std::string_view type) {
+    const std::size_t before = spoken_;
+    types_within(type);
+    words(type);
+    if (spoken_ == before) unclear_ = true;
   }
 
   // Names of types anywhere in a text.
@@ -285,6 +318,8 @@ class Reader {
   }
 
   KernelDtypes said_;
+  // Times that a dtype was spoken of.
+  std::size_t spoken_ = 0;
   bool unclear_ = false;
 };
 

@@ -11,8 +11,11 @@ namespace opseal {
 // its template arguments (`mv<float, 4>`), what its parameters point to, and the words of its name
 // (`mv_f16`).
 struct KernelDtypes {
-  // Something of it is for a dtype, and nothing for an unknown one: no `void*`, no enumerator that
-  // may stand for a dtype, and the name could be read.
+  // It may be for a dtype that isn't spoken of: it has a `void*`, a type argument or pointee of no
+  // known dtype (`AddOp`, `Params*`), an enumerator that may stand for a dtype, or a name that
+  // can't be read or, being C's, says nothing of parameters.
+  bool unclear = false;
+  // Something of it is for a dtype, and nothing is unclear.
   bool clear = false;
   // Everything that is spoken of, also inside of other types, each once.
   std::vector<const Dtype*> all;

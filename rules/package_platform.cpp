@@ -52,6 +52,23 @@ bool is_mark(std::string_view text, std::string_view word) {
          rest.starts_with("pt");
 }
 
+struct MarkWord {
+  std::string_view word;
+  std::string_view platform;
+};
+constexpr std::array<MarkWord, 3> mark_words = {
+    {{"cu", "CUDA"}, {"cuda", "CUDA"}, {"rocm", "ROCm"}}};
+
+// The platform by the last word of a package's name in lower case; empty where it is none.
+std::string_view mark_of_name(std::string_view name) {
+  const std::size_t part = name.find_last_of("-_");
+  if (part == name.npos) return {};
+  for (const auto& [word, platform] : mark_words) {
+    if (is_mark(name.substr(part + 1), word)) return platform;
+  }
+  return {};
+}
+
 // What a package says by its name that it is for: where, and the platform.
 struct Declared {
   Fact where;
@@ -61,19 +78,14 @@ struct Declared {
 Declared declared_by_name(const Fact& distribution) {
   const std::string name = lower(distribution[Key::name].text());
   const std::string version = lower(distribution[Key::version].text());
-  const std::size_t part = name.find_last_of("-_");
   const std::size_t label = version.find('+');
-  for (const auto& [word, platform] : {std::pair<std::string_view, std::string_view>{"cu", "CUDA"},
-                                       {"cuda", "CUDA"},
-                                       {"rocm", "ROCm"}}) {
+  for (const auto& [word, platform] : mark_words) {
     if (label != version.npos && is_mark(std::string_view(version).substr(label + 1), word)) {
       return {distribution[Key::version], platform};
     }
-    if (part != name.npos && is_mark(std::string_view(name).substr(part + 1), word)) {
-      return {distribution[Key::name], platform};
-    }
   }
-  return {};
+  const std::string_view platform = mark_of_name(name);
+  return platform.empty() ? Declared() : Declared{distribution[Key::name], platform};
 }
 
 Declared declared_by_manifest(const Fact& manifest) {
@@ -88,11 +100,21 @@ Declared declared_by_manifest(const Fact& manifest) {
   return {};
 }
 
-// Another package may bring the code, or compile it when it is needed.
-bool may_come_from_elsewhere(const Fact& distribution) {
+// `libucx-cu12<1.19` -> `libucx-cu12`.
+std::string_view requirement_name(std::string_view requirement) {
+  const std::size_t end = requirement.find_first_of(" <>=!~;[(");
+  return requirement.substr(0, end);
+}
+
+// Another package may bring the code, or compile it when it is needed; or the package is itself one
+// of the compilers, whose own code is for the host.
+bool may_come_from_elsewhere(const Fact& distribution, std::string_view platform) {
+  if (begins_with_any(lower(distribution[Key::name].text()), compilers)) return true;
   for (const Fact requirement : distribution[Key::requires_].items()) {
     const std::string text = lower(requirement.text());
     if (begins_with_any(text, compilers)) return true;
+    // Bindings (`ucx-py-cu12`) need what they bind (`libucx-cu12<1.19`).
+    if (mark_of_name(requirement_name(text)) == platform) return true;
     // Parts of one release name each other.
     if (text.find("==" + lower(distribution[Key::version].text())) != text.npos) return true;
   }
@@ -133,7 +155,7 @@ void judge(const LibraryGroup& group, Sink& sink) {
   const Fact distribution = manifest[Key::distribution];
   Declared declared = declared_by_name(distribution);
   if (!declared.where.said()) declared = declared_by_manifest(manifest);
-  if (!declared.where.said() || may_come_from_elsewhere(distribution)) return;
+  if (!declared.where.said() || may_come_from_elsewhere(distribution, declared.platform)) return;
   std::size_t shared = 0;
   for (const PlacedLibrary& one : group) {
     if (one.content[Key::type].is("shared") || !one.content[Key::type].said()) ++shared;

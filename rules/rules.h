@@ -19,6 +19,10 @@ const Rule* find_rule(std::string_view id);
 // Empty for other keys.
 std::string_view option_that_states(Key key);
 
+// Every system has the library, or it is the CUDA runtime: no package's symbols are to be had from
+// it. `library-needs-missing` judges by it whether a symbol is nowhere.
+bool has_no_package_symbols(std::string_view soname);
+
 // The facts hold a dump from before and one from after.
 bool has_two_dumps(const Facts& facts);
 

@@ -1,6 +1,7 @@
 #include "rules/symbol_needs.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +13,7 @@
 #include "opseal/registration.h"
 #include "opseal/text.h"
 #include "rules/libraries_by_name.h"
+#include "rules/rules.h"
 #include "rules/system_libraries.h"
 
 namespace opseal {
@@ -20,6 +22,8 @@ namespace {
 // Symbols of one library that are reported; more of them have the same cause.
 constexpr std::size_t most_reported = 16;
 constexpr std::size_t most_providers = 64;
+// Libraries that one has loaded, directly or not.
+constexpr std::size_t most_in_scope = 256;
 
 class SymbolNeeds {
  public:
@@ -47,32 +51,66 @@ class SymbolNeeds {
     const Symbols* versioned = nullptr;
   };
 
-  // Whether everything that the library needs is here, or is known not to have a package's symbols.
-  std::vector<Provider> providers_of(const PlacedLibrary& one, bool& complete) {
-    std::vector<Provider> providers;
-    complete = all_read(one.content[Key::needed]);
+  // What a library needs by itself.
+  struct Needs {
+    std::vector<const PlacedLibrary*> providers;
+    // Everything needed is here and says what it exports, or has no package's symbols.
+    bool complete = true;
+  };
+
+  const Needs& needs_of(const PlacedLibrary& one) {
+    const auto [place, fresh] = needs_.try_emplace(&one);
+    Needs& needs = place->second;
+    if (!fresh) return needs;
+    needs.complete = all_read(one.content[Key::needed]);
     for (const Fact need : one.content[Key::needed].items()) {
       const std::vector<const PlacedLibrary*>& named = together_.named(need.text());
-      if (named.empty()) {
-        complete = complete && (is_base_library(PlatformBase::manylinux, need.text()) ||
-                                need.text().starts_with("libcudart."));
-      }
+      if (named.empty() && !has_no_package_symbols(need.text())) needs.complete = false;
       for (const PlacedLibrary* library : named) {
-        if (library == &one || providers.size() == most_providers) continue;
-        complete = complete && all_read(library->content[Key::exports]);
-        providers.push_back({library, &kept_by(*library), &versioned_by(*library)});
+        if (library == &one) continue;
+        if (needs.providers.size() == most_providers) {
+          needs.complete = false;
+          break;
+        }
+        needs.complete = needs.complete && all_read(library->content[Key::exports]);
+        needs.providers.push_back(library);
       }
+    }
+    return needs;
+  }
+
+  // The loader looks in what the needed libraries need, too.
+  bool is_complete(const PlacedLibrary& one) {
+    std::vector<const PlacedLibrary*> open{&one};
+    std::unordered_set<const PlacedLibrary*> seen{&one};
+    while (!open.empty()) {
+      const Needs& needs = needs_of(*open.back());
+      open.pop_back();
+      if (!needs.complete) return false;
+      for (const PlacedLibrary* library : needs.providers) {
+        if (!seen.insert(library).second) continue;
+        if (seen.size() > most_in_scope) return false;
+        open.push_back(library);
+      }
+    }
+    return true;
+  }
+
+  std::vector<Provider> providers_of(const PlacedLibrary& one) {
+    std::vector<Provider> providers;
+    for (const PlacedLibrary* library : needs_of(one).providers) {
+      providers.push_back({library, &kept_by(*library), &versioned_by(*library)});
     }
     return providers;
   }
 
   void judge(const PlacedLibrary& one) {
-    bool complete = true;
-    const std::vector<Provider> providers = providers_of(one, complete);
+    if (!is_complete(one)) return;
+    const std::vector<Provider> providers = providers_of(one);
     const bool any = std::any_of(providers.begin(), providers.end(), [](const Provider& provider) {
       return !provider.kept->empty() || !provider.versioned->empty();
     });
-    if (!complete || !any) return;
+    if (!any) return;
     sink_.inspected();
     std::size_t reported = 0;
     for (const Fact symbol : one.content[Key::imports].items()) {
@@ -120,14 +158,15 @@ class SymbolNeeds {
   }
 
   bool is_exported(Name name) {
-    if (exported_.empty()) {
+    if (!exported_) {
+      exported_.emplace();
       for (const PlacedLibrary& any : group_) {
         for (const Fact symbol : any.content[Key::exports].items()) {
-          if (is_default(any, symbol)) exported_.insert(symbol[Key::name].name());
+          if (is_default(any, symbol)) exported_->insert(symbol[Key::name].name());
         }
       }
     }
-    return exported_.contains(name);
+    return exported_->contains(name);
   }
 
   // What asks for no version binds to it: the loader takes the first version that a file defines,
@@ -164,12 +203,17 @@ class SymbolNeeds {
   const LibraryGroup& group_;
   LibrariesByName together_;
   Sink& sink_;
-  std::unordered_set<Name> exported_;
+  std::optional<std::unordered_set<Name>> exported_;
+  std::unordered_map<const PlacedLibrary*, Needs> needs_;
   std::unordered_map<const PlacedLibrary*, Symbols> kept_;
   std::unordered_map<const PlacedLibrary*, Symbols> versioned_;
 };
 
 }  // namespace
+
+bool has_no_package_symbols(std::string_view soname) {
+  return is_base_library(PlatformBase::manylinux, soname) || soname.starts_with("libcudart.");
+}
 
 void check_symbol_needs(const LibraryFacts& libraries, const LibraryGroup& group, Sink& sink) {
   SymbolNeeds(libraries, group, sink).run();

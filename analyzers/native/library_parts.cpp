@@ -8,28 +8,6 @@
 namespace opseal {
 namespace {
 
-std::string_view kind_word(const ElfSymbol& symbol) {
-  // STT_...
-  switch (symbol.type) {
-    case 1:
-      return "object";
-    case 2:
-      return "function";
-    case 3:
-      return "section";
-    case 4:
-      return "file";
-    case 5:
-      return "common";
-    case 6:
-      return "tls";
-    case 10:
-      return "ifunc";
-    default:
-      return "none";
-  }
-}
-
 constexpr std::uint64_t symbol_bytes = 24;
 
 // Functions of one address and size, by the name that comes first. Compilers give a constructor two
@@ -232,6 +210,28 @@ void write_list(Key key, const Texts& texts, std::uint64_t at, FactWriter& write
 }
 
 }  // namespace
+
+std::string_view kind_word(const ElfSymbol& symbol) {
+  // STT_...
+  switch (symbol.type) {
+    case 1:
+      return "object";
+    case 2:
+      return "function";
+    case 3:
+      return "section";
+    case 4:
+      return "file";
+    case 5:
+      return "common";
+    case 6:
+      return "tls";
+    case 10:
+      return "ifunc";
+    default:
+      return "none";
+  }
+}
 
 void write_texts(Key key, const std::vector<std::string_view>& texts, FactWriter& writer) {
   write_list(key, texts, 0, writer);

@@ -12,6 +12,9 @@
 
 namespace opseal {
 
+// The `kind` of a symbol: `function`, `object`, `tls`, ...
+std::string_view kind_word(const ElfSymbol& symbol);
+
 // Each writes one part of an element of `libraries`; `library.cpp` says in which order.
 
 void write_texts(Key key, const std::vector<std::string_view>& texts, FactWriter& writer);
