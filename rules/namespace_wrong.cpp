@@ -3,10 +3,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "opseal/one_slip.h"
 #include "opseal/registration.h"
 #include "opseal/rule.h"
 #include "opseal/text.h"
-#include "opseal/one_slip.h"
 #include "rules/torch_names.h"
 #include "rules/undefined_namespaces.h"
 
@@ -134,6 +134,7 @@ extern constinit const Rule namespace_wrong{
         "namespace of at least 5 letters beside another, or operator whose name and namespace are "
         "said, or namespace in a library that kernels are registered for",
     .needs = {Key::namespace_},
+    .reads = {Key::registrars},
     .check = check,
 };
 
