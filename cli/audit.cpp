@@ -245,9 +245,10 @@ void read_paths(const Options& options, Audit& audit) {
   add_problems(found, audit.facts);
 }
 
-bool any_needs(const std::vector<const Rule*>& rules, Key key) {
+bool any_looks_at(const std::vector<const Rule*>& rules, Key key) {
   return std::any_of(rules.begin(), rules.end(), [key](const Rule* rule) {
-    return std::find(rule->needs.begin(), rule->needs.end(), key) != rule->needs.end();
+    return std::find(rule->needs.begin(), rule->needs.end(), key) != rule->needs.end() ||
+           std::find(rule->reads.begin(), rule->reads.end(), key) != rule->reads.end();
   });
 }
 
@@ -257,8 +258,8 @@ void look_at_libraries(const Options& options, const std::vector<const Rule*>& r
   constexpr Key contents[] = {Key::exports,    Key::imports, Key::images,  Key::handlers,
                               Key::registrars, Key::needed,  Key::run_path};
   const bool read = std::any_of(std::begin(contents), std::end(contents),
-                                [&rules](Key key) { return any_needs(rules, key); });
-  if (!read && !any_needs(rules, Key::path)) return;
+                                [&rules](Key key) { return any_looks_at(rules, key); });
+  if (!read && !any_looks_at(rules, Key::path)) return;
   ReadLibrary reader;
   if (read) {
     const std::string root = find_root(fs::current_path().string());
@@ -266,7 +267,7 @@ void look_at_libraries(const Options& options, const std::vector<const Rule*>& r
     reader = [root, threads](const std::string& path) { return read_library(path, root, threads); };
   }
   state_artifacts(reader, facts);
-  if (any_needs(rules, Key::needed)) state_hidden_symbols(facts, has_no_package_symbols);
+  if (any_looks_at(rules, Key::needed)) state_hidden_symbols(facts, has_no_package_symbols);
 }
 
 void judge(const Options& options, const std::vector<const Rule*>& rules, Audit& audit) {

@@ -258,6 +258,7 @@ extern constinit const Rule api_version_skew{
     .inspects =
         "handler or target with a stated API version, beside a stated or required version of the "
         "runtime",
+    .reads = {Key::handlers},
     .check = check,
 };
 

@@ -234,6 +234,7 @@ extern constinit const Rule device_declared_missing{
         "declared platform of a manifest whose registrations all say theirs, or kernel for a GPU "
         "from a library whose device code was looked for, or package that is named after a GPU and "
         "whose libraries were read",
+    .reads = {Key::images, Key::needed, Key::imports, Key::registrars},
     .check = check,
 };
 

@@ -144,6 +144,7 @@ extern constinit const Rule dtype_declared_uncovered{
         "operator that declares dtypes and whose kernels all say what they take, or kernel for "
         "a GPU whose device kernels in the library say by their names what they are for",
     .needs = {Key::operators, Key::kernels},
+    .reads = {Key::images, Key::handlers, Key::needed},
     .check = check,
 };
 

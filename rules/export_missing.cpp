@@ -254,6 +254,7 @@ extern constinit const Rule export_missing{
     .tier = Tier::bytes,
     .inspects = "declared function or symbol that can be held against the exports of its library",
     .needs = {Key::libraries},
+    .reads = {Key::exports, Key::registrars},
     .check = check,
 };
 

@@ -112,6 +112,7 @@ extern constinit const Rule handler_stage_lost{
         "target of which it is said which stages were registered, and which ones it has, by the "
         "manifest or by the library that holds its symbol",
     .needs = {Key::targets, Key::stages},
+    .reads = {Key::handlers},
     .check = check,
 };
 

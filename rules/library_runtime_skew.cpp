@@ -210,6 +210,7 @@ extern constinit const Rule library_runtime_skew{
     .tier = Tier::bytes,
     .inspects = "need of a device runtime or framework build by a library",
     .needs = {Key::libraries},
+    .reads = {Key::imports, Key::needed},
     .check = check,
 };
 

@@ -134,6 +134,7 @@ extern constinit const Rule namespace_wrong{
         "namespace of at least 5 letters beside another, or operator whose name and namespace are "
         "said, or namespace in a library that kernels are registered for",
     .needs = {Key::namespace_},
+    .reads = {Key::registrars},
     .check = check,
 };
 

@@ -209,6 +209,7 @@ extern constinit const Rule runpath_absolute{
     .tier = Tier::bytes,
     .inspects = "run path of a library, or what one that lies by itself needs",
     .needs = {Key::libraries},
+    .reads = {Key::run_path, Key::rpath, Key::needed},
     .check = check,
 };
 

@@ -176,6 +176,7 @@ extern constinit const Rule spec_signature_mismatch{
         "or "
         "whose handler was read from its library",
     .needs = {Key::targets, Key::spec},
+    .reads = {Key::handlers},
     .check = check,
 };
 

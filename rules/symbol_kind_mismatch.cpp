@@ -79,6 +79,7 @@ extern constinit const Rule symbol_kind_mismatch{
     .inspects =
         "kernel of a data format in a dispatch table or predicate, or kernel for one dtype whose "
         "symbol is looked up in a library that was read",
+    .reads = {Key::exports, Key::images, Key::handlers},
     .check = check,
 };
 

@@ -67,6 +67,9 @@ struct Rule {
   // Keys that must occur somewhere in the inputs, else the rule is skipped without a look. Unused
   // slots are `Key::none`.
   std::array<Key, 4> needs{};
+  // Keys of built libraries that the rule looks at where they are said, and can do without: what
+  // has the libraries read that a manifest names.
+  std::array<Key, 4> reads{};
   // Where the settings of the run state this key, the rule runs whatever the profile: who states it
   // asks for the rule. Where it lacks nothing else, reports say how to state it.
   Key asked_by = Key::none;
