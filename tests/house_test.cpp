@@ -95,15 +95,15 @@ const std::map<std::string, std::vector<std::string>> directions = {
     {"rules", {"opseal/", "rules/"}},
     {"compare",
      {"opseal/", "compare/", "rules/architectures.h", "rules/glibc_versions.h",
-      "rules/hollow_bodies.h", "rules/system_libraries.h", "rules/kernel_key.h",
-      "rules/lost_kernels.h", "rules/platform_tag.h", "rules/served_dtypes.h",
+      "rules/device_kernels.h", "rules/hollow_bodies.h", "rules/system_libraries.h",
+      "rules/kernel_key.h", "rules/lost_kernels.h", "rules/platform_tag.h", "rules/served_dtypes.h",
       "rules/two_dumps.h"}},
     {"cli",
      {"opseal/", "cli/", "compare/changes.h", "analyzers/analyzers.h", "analyzers/artifacts.h",
-      "analyzers/byte_source.h", "analyzers/cache_description.h", "analyzers/caches.h",
-      "analyzers/export.h", "analyzers/hidden_symbols.h", "analyzers/join.h",
-      "analyzers/sources/load.h", "analyzers/native_functions.h", "rules/fleet_words.h",
-      "rules/rules.h"}},
+      "analyzers/native/library_stand_in.h", "analyzers/byte_source.h",
+      "analyzers/cache_description.h", "analyzers/caches.h", "analyzers/export.h",
+      "analyzers/hidden_symbols.h", "analyzers/join.h", "analyzers/sources/load.h",
+      "analyzers/native_functions.h", "rules/fleet_words.h", "rules/rules.h"}},
 };
 
 // Empty, or what is wrong with an include line of a file.
