@@ -127,7 +127,8 @@ TEST_CASE("a great many needles are found, too") {
     words.push_back("REGISTER_" + std::to_string(i * 7919) + "_KERNEL");
   const Needles needles(words);
   for (int i = 0; i < 3000; i += 97) {
-    CHECK(needles.occur_in("a b c d e f g h i j k l m n o p q r s t u v w x y z " + words[i]));
+    CHECK(needles.occur_in("a b c d e f g h i j k l m n o p q r s t u v w x y z " +
+                           words[static_cast<std::size_t>(i)]));
   }
   CHECK_FALSE(needles.occur_in("int main() { return 0; } // and more that has no such name in it"));
 }

@@ -38,8 +38,8 @@ struct MangledNode {
   std::uint16_t depth = 1;
 };
 
-// Reads type names as the Itanium C++ ABI mangles them (its section "Mangling"), which gcc and clang
-// both follow, in time and memory proportional to the name's length. The C++ runtime has a
+// Reads type names as the Itanium C++ ABI mangles them (its section "Mangling"), which gcc and
+// clang both follow, in time and memory proportional to the name's length. The C++ runtime has a
 // demangler, too, but that one gives up on names beyond 1,024 characters, which an object with many
 // template arguments passes, and it copies every shared part.
 class MangledType {
