@@ -1,6 +1,6 @@
 // Libraries made to hurt: small files whose parts show the same bytes again and again, or state
 // sizes that they don't have. Reading one takes processor time and memory in proportion to its
-// size; each of these took minutes or gigabytes where its bound is taken away.
+// size, by a bound for which each of them was made.
 
 #include <doctest/doctest.h>
 
