@@ -10,6 +10,7 @@
 #include "analyzers/input_error.h"
 #include "opseal/ascii.h"
 #include "opseal/text.h"
+#include "opseal/utf8.h"
 
 namespace opseal {
 namespace {
@@ -28,25 +29,6 @@ constexpr std::array<bool, 256> stops_scan = make_stops();
 bool is_word_byte(char byte) {
   return is_digit(byte) || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
          byte == '_' || byte == '+' || byte == '-' || byte == '.';
-}
-
-void append_utf8(std::string& out, std::uint32_t point) {
-  const auto byte = [&out](std::uint32_t bits) { out += static_cast<char>(bits); };
-  if (point < 0x80) {
-    byte(point);
-  } else if (point < 0x800) {
-    byte(0xc0 | point >> 6);
-    byte(0x80 | (point & 0x3f));
-  } else if (point < 0x10000) {
-    byte(0xe0 | point >> 12);
-    byte(0x80 | (point >> 6 & 0x3f));
-    byte(0x80 | (point & 0x3f));
-  } else {
-    byte(0xf0 | point >> 18);
-    byte(0x80 | (point >> 12 & 0x3f));
-    byte(0x80 | (point >> 6 & 0x3f));
-    byte(0x80 | (point & 0x3f));
-  }
 }
 
 // The grammar of a number, RFC 8259 section 6.

@@ -3,7 +3,6 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "opseal/platforms.h"
@@ -12,6 +11,7 @@
 #include "opseal/text.h"
 #include "rules/kernel_key.h"
 #include "rules/library_exports.h"
+#include "rules/named_targets.h"
 
 namespace opseal {
 namespace {
@@ -37,10 +37,7 @@ class AliasCheck {
   bool can_judge() const { return !named_.empty(); }
 
   void judge(const Fact& manifest) {
-    targets_.clear();
-    for (const Fact target : manifest[Key::targets].items()) {
-      if (target[Key::name].is_text()) targets_.emplace(target[Key::name].name(), target);
-    }
+    targets_ = NamedTargets(manifest);
     PlatformNames names(manifest);
     for (const Fact op : manifest[Key::operators].items()) {
       if (op[Key::kernels].size() > 1) judge(manifest, op, names);
@@ -71,11 +68,7 @@ class AliasCheck {
   }
 
   void add(const Fact& manifest, const Fact& kernel, PlatformNames& names) {
-    Fact site = kernel;
-    if (!kernel[Key::library].is_text() && kernel[Key::target].is_text()) {
-      const auto target = targets_.find(kernel[Key::target].name());
-      if (target != targets_.end()) site = target->second;
-    }
+    const Fact site = targets_.site(kernel);
     if (!site[Key::symbol].is_text() || !site[Key::library].is_text()) return;
     const Fact content = named_.find(manifest, site[Key::library].text());
     const Fact symbol =
@@ -103,7 +96,7 @@ class AliasCheck {
   LibraryFacts libraries_;
   NamedLibraries named_;
   ExportTables tables_;
-  std::unordered_map<Name, Fact> targets_;
+  NamedTargets targets_;
   // Of the operator at hand.
   std::vector<Entry> entries_;
 };

@@ -1,20 +1,9 @@
 #include "rules/glibc_versions.h"
 
-#include <charconv>
-
 #include "rules/platform_tag.h"
 
 namespace opseal {
 namespace {
-
-// The number in front of `text`, which it is taken from.
-std::optional<unsigned> take_number(std::string_view& text) {
-  unsigned number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc()) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return number;
-}
 
 // `2.17`, `2.2.5`.
 std::optional<GlibcVersion> read_version(std::string_view text) {

@@ -19,6 +19,7 @@
 #include "rules/device_kernels.h"
 #include "rules/kernel_dtypes.h"
 #include "rules/library_handlers.h"
+#include "rules/named_targets.h"
 #include "rules/system_libraries.h"
 
 namespace opseal {
@@ -127,10 +128,7 @@ class CoverageCheck {
   bool can_judge() const { return !named_.empty(); }
 
   void judge(const Fact& manifest) {
-    targets_.clear();
-    for (const Fact target : manifest[Key::targets].items()) {
-      if (target[Key::name].is_text()) targets_.emplace(target[Key::name].name(), target);
-    }
+    targets_ = NamedTargets(manifest);
     PlatformNames platforms(manifest);
     for (const Fact op : manifest[Key::operators].items()) {
       for (const Fact kernel : op[Key::kernels].items()) {
@@ -143,13 +141,6 @@ class CoverageCheck {
   }
 
  private:
-  // What names the symbol and its library: the kernel itself, or its target.
-  Fact site(const Fact& kernel) const {
-    if (kernel[Key::library].is_text() || !kernel[Key::target].is_text()) return kernel;
-    const auto found = targets_.find(kernel[Key::target].name());
-    return found == targets_.end() ? kernel : found->second;
-  }
-
   NamedKernels* kernels_of(const Fact& content) {
     const auto [place, fresh] = kernels_.try_emplace(content.index());
     if (fresh && has_all_kernels(content)) place->second = std::make_unique<NamedKernels>(content);
@@ -193,7 +184,7 @@ class CoverageCheck {
   }
 
   void judge(const Fact& manifest, const Fact& op, const Fact& kernel) {
-    const Fact at = site(kernel);
+    const Fact at = targets_.site(kernel);
     if (!at[Key::library].is_text()) return;
     const Fact content = named_.find(manifest, at[Key::library].text());
     if (!content.said()) return;
@@ -311,7 +302,7 @@ class CoverageCheck {
   NamedLibraries named_;
   LibraryHandlers handlers_;
   DtypeWords words_;
-  std::unordered_map<Name, Fact> targets_;
+  NamedTargets targets_;
   // By content.
   std::unordered_map<std::uint32_t, std::unique_ptr<NamedKernels>> kernels_;
   std::size_t looked_at_ = 0;

@@ -8,6 +8,7 @@
 #include "opseal/ascii.h"
 #include "opseal/registration.h"
 #include "rules/mangled_names.h"
+#include "rules/named_targets.h"
 
 namespace opseal {
 namespace {
@@ -109,10 +110,9 @@ class SymbolCheck {
 
   void judge(const Fact& manifest) {
     if (siblings_.empty()) return;
-    targets_.clear();
+    targets_ = NamedTargets(manifest);
     named_.clear();
     for (const Fact target : manifest[Key::targets].items()) {
-      if (target[Key::name].is_text()) targets_.emplace(target[Key::name].name(), target);
       if (target[Key::symbol].is_text()) named_.insert(target[Key::symbol].text());
     }
     for (const Fact op : manifest[Key::operators].items()) {
@@ -186,11 +186,7 @@ class SymbolCheck {
 
   void judge(const Fact& manifest, const Fact& op, const Fact& kernel, const Fact& kind) {
     if (!is_format(kind)) return;
-    Fact at = kernel;
-    if (!kernel[Key::library].is_text() && kernel[Key::target].is_text()) {
-      const auto target = targets_.find(kernel[Key::target].name());
-      if (target != targets_.end()) at = target->second;
-    }
+    const Fact at = targets_.site(kernel);
     const Fact symbol = at[Key::symbol];
     if (!symbol.is_text() || !at[Key::library].is_text()) return;
     const Fact content = siblings_.libraries().find(manifest, at[Key::library].text());
@@ -261,7 +257,7 @@ class SymbolCheck {
 
   KindSiblings siblings_;
   Sink& sink_;
-  std::unordered_map<Name, Fact> targets_;
+  NamedTargets targets_;
   // Symbols that the manifest names.
   std::unordered_set<std::string_view> named_;
   // By handler and kind.

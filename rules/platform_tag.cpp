@@ -14,7 +14,8 @@ struct Named {
 // All of glibc 2.
 constexpr Named named[] = {{"manylinux1_", 5}, {"manylinux2010_", 12}, {"manylinux2014_", 17}};
 
-// The number in front of `text`, which it is taken from.
+}  // namespace
+
 std::optional<unsigned> take_number(std::string_view& text) {
   unsigned number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -22,8 +23,6 @@ std::optional<unsigned> take_number(std::string_view& text) {
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return number;
 }
-
-}  // namespace
 
 std::optional<PlatformTag> read_platform_tag(std::string_view platform) {
   for (const auto& [front, minor_version] : named) {

@@ -5,6 +5,10 @@
 
 namespace opseal {
 
+// The decimal number in front of `text`, which it is taken from; nothing where none is, or one that
+// is too large.
+std::optional<unsigned> take_number(std::string_view& text);
+
 // A platform of a wheel's tag that has a version: `manylinux_2_17_x86_64`.
 struct PlatformTag {
   // `manylinux_`, `musllinux_` or `macosx_`.

@@ -3,45 +3,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "opseal/ascii.h"
+#include "opseal/utf8.h"
+
 namespace opseal {
 
 namespace {
 
 using Kind = PythonConstant::Kind;
 
-int digit_of(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return 16;
-}
-
-void append_utf8(std::uint32_t code, std::string& text) {
-  const auto byte = [&](std::uint32_t value) { text += static_cast<char>(value); };
-  if (code < 0x80) {
-    byte(code);
-  } else if (code < 0x800) {
-    byte(0xc0 | code >> 6);
-    byte(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    byte(0xe0 | code >> 12);
-    byte(0x80 | (code >> 6 & 0x3f));
-    byte(0x80 | (code & 0x3f));
-  } else {
-    byte(0xf0 | code >> 18);
-    byte(0x80 | (code >> 12 & 0x3f));
-    byte(0x80 | (code >> 6 & 0x3f));
-    byte(0x80 | (code & 0x3f));
-  }
-}
-
 // Reads up to `most` digits from `at` on, and moves it behind them.
-std::uint32_t read_code(std::string_view written, std::size_t& at, std::size_t most, int base) {
+std::uint32_t read_code(std::string_view written, std::size_t& at, std::size_t most,
+                        unsigned base) {
   std::uint32_t code = 0;
-  for (std::size_t i = 0; i < most && at < written.size() && digit_of(written[at]) < base; ++i) {
-    code =
-        code * static_cast<std::uint32_t>(base) + static_cast<std::uint32_t>(digit_of(written[at]));
-    ++at;
+  for (std::size_t i = 0; i < most && at < written.size() && hex_value(written[at]) < base; ++i) {
+    code = code * base + hex_value(written[at++]);
   }
   return code;
 }
@@ -65,15 +41,15 @@ bool unescape_python(std::string_view written, bool raw, std::string& text) {
       continue;
     } else if (escape == '\r') {
       if (at < written.size() && written[at] == '\n') ++at;
-    } else if (digit_of(escape) < 8) {
+    } else if (hex_value(escape) < 8) {
       --at;
-      append_utf8(read_code(written, at, 3, 8), text);
+      append_utf8(text, read_code(written, at, 3, 8));
     } else if (escape == 'x' || escape == 'u' || escape == 'U') {
       const std::size_t digits = escape == 'x' ? 2 : escape == 'u' ? 4 : 8;
       const std::size_t begin = at;
       const std::uint32_t code = read_code(written, at, digits, 16);
       if (at - begin != digits || code > 0x10ffff) return false;
-      append_utf8(code, text);
+      append_utf8(text, code);
     } else if (escape == 'N') {
       return false;
     } else {
@@ -353,8 +329,8 @@ PythonConstant PythonConstants::of_subscript(SyntaxIndex subscript, std::size_t 
   if (whole.kind == Kind::list && key.kind == Kind::number && key.text.size() < 5) {
     std::size_t at = 0;
     for (const char c : key.text) {
-      if (digit_of(c) > 9) return undecided;
-      at = at * 10 + static_cast<std::size_t>(digit_of(c));
+      if (!is_digit(c)) return undecided;
+      at = at * 10 + hex_value(c);
     }
     if (at < whole.items.size()) return whole.items[at];
   }

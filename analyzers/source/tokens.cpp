@@ -4,37 +4,12 @@
 #include <cstring>
 
 #include "opseal/ascii.h"
+#include "opseal/utf8.h"
 
 namespace opseal {
 namespace {
 
 bool is_octal(char byte) { return byte >= '0' && byte <= '7'; }
-
-unsigned hex_value(char byte) {
-  if (is_digit(byte)) return static_cast<unsigned>(byte - '0');
-  if (byte >= 'a' && byte <= 'f') return static_cast<unsigned>(byte - 'a') + 10;
-  if (byte >= 'A' && byte <= 'F') return static_cast<unsigned>(byte - 'A') + 10;
-  return 16;
-}
-
-void add_utf8(std::string& text, unsigned code) {
-  const auto put = [&text](unsigned byte) { text += static_cast<char>(byte); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xc0 | code >> 6);
-    put(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    put(0xe0 | code >> 12);
-    put(0x80 | (code >> 6 & 0x3f));
-    put(0x80 | (code & 0x3f));
-  } else if (code < 0x110000) {
-    put(0xf0 | code >> 18);
-    put(0x80 | (code >> 12 & 0x3f));
-    put(0x80 | (code >> 6 & 0x3f));
-    put(0x80 | (code & 0x3f));
-  }
-}
 
 // Reads hexadecimal digits, at most so many; `at` is behind them.
 unsigned read_hex(std::string_view text, std::size_t& at, std::size_t most) {
@@ -74,10 +49,10 @@ void add_escape(std::string& value, std::string_view text, std::size_t& at) {
       value += static_cast<char>(read_hex(text, at, 8));
       return;
     case 'u':
-      add_utf8(value, read_hex(text, at, 4));
+      append_utf8(value, read_hex(text, at, 4));
       return;
     case 'U':
-      add_utf8(value, read_hex(text, at, 8));
+      append_utf8(value, read_hex(text, at, 8));
       return;
     default:
       break;

@@ -216,17 +216,16 @@ class SourceLoader {
     for (const TorchRecord* record : table.undecided) {
       undecided.push_back({record->written, record->place});
     }
-    begin("torch", records, undecided, writer);
+    std::set<std::uint32_t> files;
+    for (const TorchRecord& record : records) files.insert(record.place.file);
+    begin("torch", files, undecided, writer);
     write_torch(table, writer);
     writer.end();
   }
 
-  // The head of a document, with what is said of the tree.
-  template <typename Record>
-  void begin(std::string_view system, const std::vector<Record>& records,
+  // The head of a document, with what is said of the tree; `files`: those that say something.
+  void begin(std::string_view system, const std::set<std::uint32_t>& files,
              const std::vector<UndecidedName>& undecided, PlacedWriter& writer) {
-    std::set<std::uint32_t> files;
-    for (const Record& record : records) files.insert(record.place.file);
     writer.begin(system);
     writer.tree(static_cast<std::uint32_t>(files.size()), folder_.partial, undecided);
   }
@@ -252,15 +251,14 @@ class SourceLoader {
       const std::vector<Primitive> primitives = primitives_of(system, records);
       const bool with_targets = system == "jax" && registers;
       if (primitives.empty() && !with_targets) continue;
-      std::vector<PrimitiveRecord> said;
+      std::set<std::uint32_t> files;
       for (const Primitive& primitive : primitives) {
-        for (const PrimitiveRecord* record : primitive.records)
-          said.push_back({{}, 0, record->place});
+        for (const PrimitiveRecord* record : primitive.records) files.insert(record->place.file);
       }
       if (with_targets) {
-        for (const TargetRecord& record : targets) said.push_back({{}, 0, record.place});
+        for (const TargetRecord& record : targets) files.insert(record.place.file);
       }
-      begin(system, said, with_targets ? undecided : std::vector<UndecidedName>(), writer);
+      begin(system, files, with_targets ? undecided : std::vector<UndecidedName>(), writer);
       write_primitives(primitives, writer);
       if (with_targets) write_targets(targets, folder_.partial, writer);
       writer.end();

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/sources/cpp_record.h"
 #include "analyzers/sources/targets.h"
 
 namespace opseal {
@@ -49,19 +50,11 @@ class TargetReader {
   }
 
  private:
-  TargetRecord start(const Invocation& invocation) const {
-    TargetRecord record;
-    record.when = unit_.conditions[invocation.condition];
-    record.macro = std::string(invocation.through_macro);
-    record.place = {unit_.file, invocation.offset, invocation.length};
-    return record;
-  }
-
   // `XLA_FFI_REGISTER_HANDLER(api, "name", "CUDA", Handler, traits)`
   void read_registration(const Invocation& invocation) {
     const std::vector<Tokens>& arguments = invocation.arguments;
     if (arguments.size() < 4) return;
-    TargetRecord record = start(invocation);
+    TargetRecord record = record_at<TargetRecord>(unit_, invocation);
     bool only_strings = false;
     record.name.text = string_value(arguments[1], &only_strings);
     if (!only_strings) record.name.text.clear();
@@ -94,7 +87,7 @@ class TargetReader {
   }
 
   void read_entry(const Invocation& invocation) {
-    TargetRecord record = start(invocation);
+    TargetRecord record = record_at<TargetRecord>(unit_, invocation);
     const Tokens all = unit_.tokens;
     if (!read_entry_name(all, invocation.name_token, found_.partners, unit_.file, record)) return;
     if (invocation.name == "EncapsulateFfiHandler" || invocation.name == "EncapsulateFFI") {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/sources/cpp_record.h"
 
 namespace opseal {
 namespace {
@@ -152,7 +153,7 @@ class TorchReader {
   void read_owner(const Invocation& invocation) {
     const std::optional<Block> block = library_block(invocation);
     if (!block || block->target.space.open) return;
-    TorchRecord record = start(invocation);
+    TorchRecord record = record_at<TorchRecord>(unit_, invocation);
     record.use = TorchUse::own;
     record.space = block->target.space;
     out_.records.push_back(std::move(record));
@@ -201,7 +202,7 @@ class TorchReader {
     if (root->form != InvocationForm::member || root->object.empty()) return;
     const Block* block = block_for(invocation.scope, root->object);
     if (block == nullptr || invocation.arguments.empty()) return;
-    TorchRecord record = start(invocation);
+    TorchRecord record = record_at<TorchRecord>(unit_, invocation);
     record.space = block->target.space;
     record.key = block->target.key;
     record.when = block->target.when && record.when;
@@ -222,14 +223,6 @@ class TorchReader {
       out_.delegated.push_back({block->function, std::move(out_.records[at])});
     }
     out_.records.resize(first);
-  }
-
-  TorchRecord start(const Invocation& invocation) const {
-    TorchRecord record;
-    record.when = unit_.conditions[invocation.condition];
-    record.macro = std::string(invocation.through_macro);
-    record.place = {unit_.file, invocation.offset, invocation.length};
-    return record;
   }
 
   // The text that an argument is, also within `torch::schema(…)` and TORCH_SELECTIVE_SCHEMA(…).
@@ -341,7 +334,7 @@ class TorchReader {
 
   void read_op(const Invocation& invocation) {
     if (invocation.arguments.empty()) return;
-    TorchRecord record = start(invocation);
+    TorchRecord record = record_at<TorchRecord>(unit_, invocation);
     record.use = TorchUse::define;
     // Options in place of a text keep the name for themselves.
     if (!read_text(invocation.arguments.front(), record)) return undecided(std::move(record));
