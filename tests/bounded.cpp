@@ -17,6 +17,7 @@
 #include "analyzers/byte_source.h"
 #include "opseal/text.h"
 #include "rules/rules.h"
+#include "tests/memory_input.h"
 
 namespace opseal::test {
 namespace {
@@ -94,10 +95,7 @@ Taken run_bounded(const std::function<std::string()>& work, unsigned seconds) {
 }
 
 std::string outcome_of_file(const std::string& bytes, const std::string& name) {
-  InputFile input;
-  input.path = name;
-  input.size = bytes.size();
-  input.bytes = bytes;
+  InputFile input = memory_input(bytes, name);
   std::string error;
   const Analyzer* analyzer = find_analyzer(input, error);
   if (analyzer == nullptr) return "no input\n";

@@ -18,6 +18,7 @@
 #include "rules/rules.h"
 #include "tests/device_image_builder.h"
 #include "tests/elf_libraries.h"
+#include "tests/memory_input.h"
 
 namespace opseal::test {
 namespace {
@@ -60,10 +61,7 @@ std::vector<std::size_t> places_to_damage(const std::string& whole) {
 
 // What must hold of any bytes; empty, or what doesn't.
 std::string broken_promise(std::string_view bytes, const std::string& name) {
-  InputFile input;
-  input.path = name;
-  input.size = bytes.size();
-  input.bytes = bytes;
+  InputFile input = memory_input(std::string(bytes), name);
   std::string error;
   const Analyzer* analyzer = find_analyzer(input, error);
   if (analyzer == nullptr) return "";

@@ -10,6 +10,7 @@
 #include "analyzers/input_error.h"
 #include "analyzers/package/archive_reader.h"
 #include "tests/archive_maker.h"
+#include "tests/memory_input.h"
 #include "tests/support.h"
 
 namespace opseal::test {
@@ -23,10 +24,7 @@ struct Outcome {
 };
 
 Outcome outcome_of(const std::string& bytes) {
-  InputFile input;
-  input.path = "pkg-1.0-py3-none-any.whl";
-  input.size = bytes.size();
-  input.bytes = bytes;
+  InputFile input = memory_input(bytes, "pkg-1.0-py3-none-any.whl");
   std::string error;
   Outcome outcome;
   const Analyzer* analyzer = find_analyzer(input, error);

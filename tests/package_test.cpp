@@ -11,6 +11,7 @@
 #include "opseal/registration.h"
 #include "opseal/text.h"
 #include "tests/archive_maker.h"
+#include "tests/memory_input.h"
 #include "tests/support.h"
 #include "tests/tree.h"
 
@@ -19,10 +20,7 @@ namespace {
 
 // What one file says, read by the analyzer that takes it.
 Facts read_package(std::string bytes, const std::string& name) {
-  InputFile input;
-  input.path = name;
-  input.size = bytes.size();
-  input.bytes = std::move(bytes);
+  InputFile input = memory_input(std::move(bytes), name);
   std::string error;
   const Analyzer* analyzer = find_analyzer(input, error);
   REQUIRE(error.empty());
@@ -31,10 +29,7 @@ Facts read_package(std::string bytes, const std::string& name) {
 }
 
 bool is_recognised(const std::string& bytes) {
-  InputFile input;
-  input.path = "a";
-  input.size = bytes.size();
-  input.bytes = bytes;
+  const InputFile input = memory_input(bytes, "a");
   std::string error;
   return find_analyzer(input, error) != nullptr;
 }
