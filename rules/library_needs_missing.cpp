@@ -289,7 +289,8 @@ extern constinit const Rule library_needs_missing{
         "another version, or that was compiled with the other form of strings, is not found on a "
         "machine that is just what the package's tag asks for: the import fails, for those users "
         "only. A symbol that its library keeps to itself (hidden visibility, a version script), or "
-        "has under a version that nobody asked for, is not found anywhere. One that "
+        "has under a version that nobody asked for, is not found anywhere, and neither is one that was "
+        "renamed, or given other parameters, after the library that calls it was built. A library that "
         "is packed is found only where a run path leads to its folder, or where it "
         "was loaded before.",
     .example = R"({"opseal_manifest": 1, "distribution": {"kind": "wheel", "name": "ops",)"

@@ -13,6 +13,7 @@
 #include "opseal/registration.h"
 #include "opseal/text.h"
 #include "rules/libraries_by_name.h"
+#include "rules/mangled_names.h"
 #include "rules/rules.h"
 #include "rules/system_libraries.h"
 
@@ -31,11 +32,6 @@ class SymbolNeeds {
       : libraries_(libraries), group_(group), together_(group), sink_(sink) {}
 
   void run() {
-    const bool any = std::any_of(group_.begin(), group_.end(), [this](const PlacedLibrary& one) {
-      return libraries_.hidden(one.content).size() > 0 ||
-             one.content[Key::version_definitions].size() > 0;
-    });
-    if (!any) return;
     for (const PlacedLibrary& one : group_) {
       if (one.content[Key::imports].is_list()) judge(one);
     }
@@ -107,21 +103,22 @@ class SymbolNeeds {
   void judge(const PlacedLibrary& one) {
     if (!is_complete(one)) return;
     const std::vector<Provider> providers = providers_of(one);
-    const bool any = std::any_of(providers.begin(), providers.end(), [](const Provider& provider) {
-      return !provider.kept->empty() || !provider.versioned->empty();
-    });
-    if (!any) return;
+    if (providers.empty()) return;
     sink_.inspected();
     std::size_t reported = 0;
+    std::optional<Offers> offers;
     for (const Fact symbol : one.content[Key::imports].items()) {
       const Fact name = symbol[Key::name];
       if (!name.is_text() || symbol[Key::weak].truth() || symbol[Key::version].said()) continue;
       if (is_exported(name.name())) continue;
-      for (const Provider& provider : providers) {
-        if (!tell(one, *provider.library, symbol, *provider.kept, *provider.versioned)) continue;
-        ++reported;
-        break;
+      bool told = std::any_of(providers.begin(), providers.end(), [&](const Provider& provider) {
+        return tell(one, *provider.library, symbol, *provider.kept, *provider.versioned);
+      });
+      if (!told && name.text().starts_with("_Z")) {
+        if (!offers) offers = offers_of(providers);
+        told = tell_gone(one, symbol, *offers);
       }
+      if (told) ++reported;
       if (reported == most_reported) return;
     }
   }
@@ -154,6 +151,79 @@ class SymbolNeeds {
     finding.related.push_back(
         evidence(found->second, "defined here, hidden or left out of a version script"));
     finding.fix = "give it default visibility, or list it in the version script";
+    return true;
+  }
+
+  // What the needed libraries export in C++: by function whatever its parameters, and by outermost
+  // namespace or class.
+  struct Offer {
+    const PlacedLibrary* library = nullptr;
+    Fact symbol;
+  };
+  struct Offers {
+    std::unordered_map<std::uint64_t, Offer> functions;
+    std::unordered_map<std::string, Offer> scopes;
+  };
+
+  static Offers offers_of(const std::vector<Provider>& providers) {
+    Offers offers;
+    for (const Provider& provider : providers) {
+      for (const Fact symbol : provider.library->content[Key::exports].items()) {
+        const std::string_view name = symbol[Key::name].text();
+        if (!name.starts_with("_Z")) continue;
+        const std::string path = function_path(name);
+        if (is_anybodys(name, path)) continue;
+        offers.functions.try_emplace(read_function_name(name).hash,
+                                     Offer{provider.library, symbol});
+        const std::string scope = outermost_scope(path);
+        if (!scope.empty()) offers.scopes.try_emplace(scope, Offer{provider.library, symbol});
+      }
+    }
+    return offers;
+  }
+
+  // Many libraries have functions of the standard library (which mangled names shorten to `S`), of
+  // the compiler and of the language.
+  static bool is_anybodys(std::string_view mangled, std::string_view path) {
+    std::string_view rest = mangled.substr(2);
+    if (rest.starts_with('N')) rest.remove_prefix(1);
+    while (!rest.empty() && std::string_view("rVKRO").find(rest.front()) != rest.npos) {
+      rest.remove_prefix(1);
+    }
+    return rest.starts_with('S') || path.starts_with("__") || path.starts_with("operator");
+  }
+
+  // `a` of `a::b::f`; empty for what stands in no namespace.
+  static std::string outermost_scope(std::string_view path) {
+    const std::size_t end = path.find("::");
+    return std::string(path.substr(0, end == path.npos ? 0 : end));
+  }
+
+  // Nobody here has it, and whose it is can be seen: of a library that has the function with other
+  // parameters, or, less surely, its namespace.
+  bool tell_gone(const PlacedLibrary& one, const Fact& symbol, const Offers& offers) {
+    const std::string_view name = symbol[Key::name].text();
+    const std::string path = function_path(name);
+    if (is_anybodys(name, path)) return false;
+    const auto function = offers.functions.find(read_function_name(name).hash);
+    const bool other_parameters = function != offers.functions.end();
+    const auto scope = offers.scopes.find(outermost_scope(path));
+    if (!other_parameters && scope == offers.scopes.end()) return false;
+    const Offer& offer = other_parameters ? function->second : scope->second;
+    const std::string there = quote(file_name_of(offer.library->path()));
+    std::string readable = demangled_name(name);
+    if (readable.empty()) readable = name;
+    Finding& finding =
+        sink_.add("library " + std::string(one.path()),
+                  "needs " + quote(readable) +
+                      (other_parameters ? ", of which " + there + " exports only other forms"
+                                        : ", which no library beside it exports; " + there +
+                                              " has others of " + quote(scope->first)),
+                  evidence(symbol, "undefined here"));
+    finding.related.push_back(
+        evidence(offer.symbol, other_parameters ? "another form of it" : "one of its namespace"));
+    if (!other_parameters) finding.severity = Severity::warning;
+    finding.fix = "build both from one state of the sources, and ship what was built together";
     return true;
   }
 
