@@ -54,6 +54,7 @@ class NeedsCheck {
         if (need.is_text() && is_missing(one, need)) missing[need.text()].push_back({&one, need});
       }
     }
+    if (base_ == PlatformBase::musllinux) report_other_c_library(missing);
     for (const auto& [soname, needers] : missing) report(soname, needers);
     judge_reach();
   }
@@ -143,6 +144,44 @@ class NeedsCheck {
     return one.content[Key::exports].is_list();
   }
 
+  // Built for the other C library as a whole: one finding for all of its parts, which nobody can
+  // pack.
+  void report_other_c_library(std::map<std::string_view, std::vector<Needer>>& missing) {
+    constexpr std::string_view parts[] = {"libc.so.6",     "libm.so.6",       "libdl.so.2",
+                                          "librt.so.1",    "libpthread.so.0", "libutil.so.1",
+                                          "libresolv.so.2"};
+    std::vector<const PlacedLibrary*> libraries;
+    std::vector<Needer> needers;
+    for (const std::string_view part : parts) {
+      const auto found = missing.find(part);
+      if (found == missing.end()) continue;
+      for (const Needer& needer : found->second) {
+        if (std::find(libraries.begin(), libraries.end(), needer.library) != libraries.end())
+          continue;
+        libraries.push_back(needer.library);
+        needers.push_back(needer);
+      }
+      missing.erase(found);
+    }
+    if (needers.empty()) return;
+    std::string message = "is built for the GNU C library (needs " +
+                          quote(needers.front().need.text()) + "), and " +
+                          quote(platform_tag(distribution_)) + " promises to run with musl";
+    add_others(message, needers);
+    Finding& finding = sink_.add("library " + std::string(needers.front().library->path()),
+                                 std::move(message), evidence(needers.front().need, "needed here"));
+    finding.related.push_back(evidence(distribution_[Key::tags], "what the package promises"));
+    finding.fix = "build it in an image of the platform tag, or tag the wheel `manylinux`";
+  }
+
+  // Copies in the package are files of their own.
+  static void add_others(std::string& message, const std::vector<Needer>& needers) {
+    std::size_t others = needers.size() - 1;
+    for (const Needer& needer : needers) others += needer.library->content[Key::aliases].size();
+    if (others == 1) message += "; so does another library";
+    if (others > 1) message += "; so do " + std::to_string(others) + " other libraries";
+  }
+
   void report(std::string_view soname, const std::vector<Needer>& needers) {
     std::string_view there;
     const PlacedLibrary* other = together_.other_version(soname, there);
@@ -154,11 +193,7 @@ class NeedsCheck {
       message +=
           ", which neither the package nor " + quote(platform_tag(distribution_)) + " provides";
     }
-    // Copies in the package are files of their own.
-    std::size_t others = needers.size() - 1;
-    for (const Needer& needer : needers) others += needer.library->content[Key::aliases].size();
-    if (others == 1) message += "; so does another library";
-    if (others > 1) message += "; so do " + std::to_string(others) + " other libraries";
+    add_others(message, needers);
     const Needer& first = needers.front();
     Finding& finding = sink_.add("library " + std::string(first.library->path()),
                                  std::move(message), evidence(first.need, "needed here"));
@@ -289,8 +324,10 @@ extern constinit const Rule library_needs_missing{
         "another version, or that was compiled with the other form of strings, is not found on a "
         "machine that is just what the package's tag asks for: the import fails, for those users "
         "only. A symbol that its library keeps to itself (hidden visibility, a version script), or "
-        "has under a version that nobody asked for, is not found anywhere, and neither is one that was "
-        "renamed, or given other parameters, after the library that calls it was built. A library that "
+        "has under a version that nobody asked for, is not found anywhere, and neither is one that "
+        "was "
+        "renamed, or given other parameters, after the library that calls it was built. A library "
+        "that "
         "is packed is found only where a run path leads to its folder, or where it "
         "was loaded before.",
     .example = R"({"opseal_manifest": 1, "distribution": {"kind": "wheel", "name": "ops",)"
