@@ -34,7 +34,8 @@ unsigned thread_count(const Options& options) {
 
 // Reads files side by side and joins them in the order of their paths. Trees of sources that
 // register nothing were no inputs; gives the number of their files.
-std::uint64_t read_files(Discovered& found, unsigned threads, Audit& audit) {
+std::uint64_t read_files(Discovered& found, const Settings& settings, unsigned threads,
+                         Audit& audit) {
   Facts& facts = audit.facts;
   std::vector<Facts> parts(found.inputs.size());
   // A single library is read on all threads, and of many each on one.
@@ -43,7 +44,7 @@ std::uint64_t read_files(Discovered& found, unsigned threads, Audit& audit) {
   side_by_side(threads, parts.size(), [&](std::size_t at) {
     Discovered::Input& input = found.inputs[at];
     if (!input.sources.files.empty()) {
-      parts[at] = load_sources(input.sources, inner);
+      parts[at] = load_sources(input.sources, inner, settings.macros);
       return;
     }
     parts[at] = input.cache ? load_cache(input.cache, std::move(input.file))
@@ -232,7 +233,7 @@ void read_paths(const Options& options, Audit& audit) {
   audit.other_files += found.other_files;
   audit.excluded_files += found.excluded_files;
   for (std::string& remark : found.remarks) audit.settings.remarks.push_back(std::move(remark));
-  const std::uint64_t silent = read_files(found, thread_count(options), audit);
+  const std::uint64_t silent = read_files(found, audit.settings, thread_count(options), audit);
   if (audit.inputs == 0 && silent > 0) {
     audit.settings.remarks.push_back(
         plural(silent, "source") + " read, and nothing found there that opseal knows to register");

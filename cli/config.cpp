@@ -17,6 +17,7 @@
 
 #include "analyzers/byte_source.h"
 #include "cli/settings.h"
+#include "opseal/ascii.h"
 #include "opseal/text.h"
 #include "rules/fleet_words.h"
 
@@ -27,7 +28,7 @@ namespace {
 
 constexpr std::string_view config_keys[] = {"profile", "select",    "ignore",        "fail-on",
                                             "exclude", "platforms", "architectures", "severity",
-                                            "silence", "join",      "cache"};
+                                            "silence", "join",      "cache",         "macros"};
 constexpr std::string_view cache_keys[] = {"name",  "directory", "entry",  "library",
                                            "match", "hash",      "digits", "parts"};
 constexpr std::string_view cache_matches[] = {"exact", "prefix"};
@@ -80,6 +81,8 @@ class ConfigReader {
       read_join(node);
     } else if (key == "cache") {
       read_caches(node);
+    } else if (key == "macros") {
+      read_macros(node);
     } else {
       fail(where, "unknown key " + quote(key) + did_you_mean(key, config_keys));
     }
@@ -147,6 +150,38 @@ class ConfigReader {
     // toml++ sorts by name; what is stated later in the file stands later.
     std::sort(config_.joins.begin(), config_.joins.end(),
               [](const auto& a, const auto& b) { return a.front().offset < b.front().offset; });
+  }
+
+  void read_macros(const toml::node& node) {
+    const toml::table* table = node.as_table();
+    if (table == nullptr) fail(node.source().begin, "`macros` is a table of macro = what it means");
+    for (const auto& [key, value] : *table) {
+      const std::string head(key.str());
+      if (!is_macro_head(head)) {
+        fail(key.source().begin,
+             quote(head) + " is no macro, expected `NAME` or `NAME(parameters)`");
+      }
+      std::string body = text(value, key.str()).value;
+      // A definition ends with its line.
+      std::replace(body.begin(), body.end(), '\n', ' ');
+      std::replace(body.begin(), body.end(), '\r', ' ');
+      config_.macros.emplace_back(place(head, key.source()), std::move(body));
+    }
+  }
+
+  // `NAME`, `NAME(a, b)`, `NAME(...)`.
+  static bool is_macro_head(std::string_view head) {
+    std::size_t end = 0;
+    const auto is_word = [](char c) {
+      return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    };
+    while (end < head.size() && is_word(head[end])) ++end;
+    if (end == 0 || is_digit(head[0])) return false;
+    if (end == head.size()) return true;
+    return head[end] == '(' && head.ends_with(')') &&
+           std::all_of(
+               head.begin() + static_cast<std::ptrdiff_t>(end) + 1, head.end() - 1,
+               [&is_word](char c) { return is_word(c) || c == ',' || c == ' ' || c == '.'; });
   }
 
   void read_caches(const toml::node& node) {

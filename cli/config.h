@@ -44,6 +44,8 @@ struct Config {
   std::vector<Silence> silence;
   // Each the names of registrations that are one operator.
   std::vector<std::vector<ConfigText>> joins;
+  // `NAME` or `NAME(parameters)` -> what it stands for, on one line.
+  std::vector<std::pair<ConfigText, std::string>> macros;
   // Their paths as written; `base` is empty.
   std::vector<CacheDescription> caches;
 };

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-enum class Shape { texts, profile, fail_on, severities, silences, joins, caches };
+enum class Shape { texts, profile, fail_on, severities, silences, joins, caches, macros };
 
 struct ConfigKey {
   std::string_view name;
@@ -32,6 +32,9 @@ constexpr ConfigKey config_keys[] = {
     {"join", Shape::joins,
      "name of a registration = names of the same operator in other systems; asks for the rules "
      "that compare them"},
+    {"macros", Shape::macros,
+     "`NAME` or `NAME(parameters)` = what this macro of C++ sources stands for, whatever they "
+     "define it as"},
     {"cache", Shape::caches, "cache directories in a layout that opseal doesn't know by itself"},
 };
 
@@ -102,6 +105,8 @@ ordered_json shape_schema(Shape shape) {
                {{"type", ordered_json::array({"string", "array"})},
                 {"items", {{"type", "string"}}},
                 {"minItems", 1}}}};
+    case Shape::macros:
+      return {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
     case Shape::caches:
       return {{"type", "array"}, {"items", cache_schema()}};
   }

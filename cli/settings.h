@@ -41,6 +41,8 @@ struct Settings {
   std::vector<Silence> silences;
   std::vector<Exclusion> exclude;
   std::vector<CacheDescription> caches;
+  // `#define` lines for macros whose meaning the sources don't show.
+  std::string macros;
   Severity fail_on = Severity::error;
   bool never_fail = false;
   // The run compares two dumps: it has rules of its own, and fails by what changes mean.

@@ -18,7 +18,7 @@ namespace {
 
 using Sources = std::vector<std::pair<std::string, std::string>>;
 
-Facts read(const Sources& sources, bool partial = false) {
+Facts read(const Sources& sources, bool partial = false, const std::string& macros = {}) {
   SourceFolder folder;
   folder.place.path = "project";
   folder.partial = partial;
@@ -29,7 +29,7 @@ Facts read(const Sources& sources, bool partial = false) {
     file.size = text.size();
     folder.files.push_back(file);
   }
-  return load_sources(folder, 2);
+  return load_sources(folder, 2, macros);
 }
 
 Fact root(const Facts& facts, std::string_view system) {
@@ -311,6 +311,23 @@ TEST_CASE("sources that are cut off anywhere are read without harm") {
     const Facts facts = read({{"a.py", python.substr(0, at)}, {"b.py", python.substr(at)}});
     CHECK(facts.documents.size() <= 3);
   }
+}
+
+TEST_CASE("a macro means what is stated, whatever the sources define") {
+  const Sources sources = {
+      {"ops.cpp",
+       "#include \"reg.h\"\nMY_KERNEL(scale, CUDA, &scale_cuda);\nMY_KERNEL(shift, CPU, shift);\n"},
+      {"reg.h", "#define MY_KERNEL(op, key, fn) static Registrar r_##op(#op, fn)\n"}};
+  const std::string macro =
+      "#define MY_KERNEL(op, key, fn) TORCH_LIBRARY_IMPL(demo, key, m) { m.impl(#op, fn); }\n";
+  CHECK(root(read(sources), "torch")[Key::operators].size() == 0);
+  const Facts facts = read(sources, false, macro);
+  CHECK(kernels(operator_of(facts, "demo::scale")) == "CUDA scale_cuda");
+  CHECK(kernels(operator_of(facts, "demo::shift")) == "CPU shift");
+  // Undefining it doesn't help either, and where no header has it, its name is looked for.
+  const Facts bare =
+      read({{"a.cpp", "#undef MY_KERNEL\nMY_KERNEL(scale, CUDA, f);\n"}}, false, macro);
+  CHECK(kernels(operator_of(bare, "demo::scale")) == "CUDA f");
 }
 
 TEST_CASE("a finding in a source says that it rests on text") {

@@ -80,6 +80,7 @@ void MacroTable::drop_implied(Name& name, std::uint32_t condition) {
 void MacroTable::define(const MacroDefinition& macro, std::uint32_t condition,
                         bool unless_defined) {
   Name& name = name_of(macro.name, macro.name_hash);
+  if (name.is_kept) return;
   if (unless_defined) {
     for (std::uint32_t at = name.first; at != none; at = definitions_[at].next) {
       // A copy: adding moves the conditions.
@@ -107,7 +108,7 @@ void MacroTable::define(const MacroDefinition& macro, std::uint32_t condition,
 
 void MacroTable::undefine(std::string_view text, std::uint32_t hash, std::uint32_t condition) {
   Name* const name = known(text, hash);
-  if (name == nullptr) return;
+  if (name == nullptr || name->is_kept) return;
   drop_implied(*name, condition);
   name->generation = 0;
 }

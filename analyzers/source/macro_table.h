@@ -31,6 +31,8 @@ class MacroTable {
     bool is_terminal = false;
     // Its expansion is being read, so it stands for itself.
     bool disabled = false;
+    // What it stands for was stated, whatever files define.
+    bool is_kept = false;
     // Worth expanding, as far as was known when the table had this generation.
     bool hot = false;
     std::uint32_t generation = 0;
@@ -45,6 +47,8 @@ class MacroTable {
 
   // Replaces the definitions that no build would see any longer.
   void define(const MacroDefinition& macro, std::uint32_t condition, bool unless_defined);
+  // From here on nothing replaces its definitions.
+  void keep(const MacroDefinition& macro) { name_of(macro.name, macro.name_hash).is_kept = true; }
   void undefine(std::string_view name, std::uint32_t hash, std::uint32_t condition);
 
   // Null where the name has no definition, or is a terminal.

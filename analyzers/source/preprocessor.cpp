@@ -36,6 +36,8 @@ class Preprocessor::Run {
     seen.assign(tree_.size(), 0);
     seen_ = &seen;
     replay(tree_.prelude(), ConditionTable::always, 0);
+    replay(tree_.stated_macros(), ConditionTable::always, 0);
+    for (const MacroDefinition& macro : tree_.stated_macros().definitions) macros_.keep(macro);
     if (unit_.file < seen.size()) seen[unit_.file] = 1;
     Lexer lexer(unit_.bytes, unit_.arena);
     lexer.keep_comments(tree_.vocabulary().comment_marks, unit_.comments);

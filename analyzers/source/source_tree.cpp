@@ -108,6 +108,13 @@ class Reach {
   std::unordered_map<std::string_view, Macro> macros_;
 };
 
+std::unique_ptr<const Header> header_of(std::string text, const Vocabulary& vocabulary) {
+  auto header = std::make_unique<Header>();
+  read_header(
+      std::move(text), no_file, vocabulary, [](std::string_view) { return no_file; }, *header);
+  return header;
+}
+
 }  // namespace
 
 bool is_header_path(std::string_view path) { return ends_with_one_of(path, header_suffixes); }
@@ -117,7 +124,7 @@ bool is_source_path(std::string_view path) {
 }
 
 SourceTree::SourceTree(std::vector<std::string> paths, const Vocabulary& vocabulary,
-                       ReadSource read)
+                       ReadSource read, std::string stated_macros)
     : paths_(std::move(paths)), vocabulary_(vocabulary), read_(std::move(read)) {
   std::erase_if(paths_, [](const std::string& path) { return !is_source_path(path); });
   std::sort(paths_.begin(), paths_.end());
@@ -127,13 +134,18 @@ SourceTree::SourceTree(std::vector<std::string> paths, const Vocabulary& vocabul
   std::sort(by_suffix_.begin(), by_suffix_.end(),
             [this](FileId a, FileId b) { return is_backwards_less(paths_[a], paths_[b]); });
   headers_ = std::make_unique<std::atomic<const Header*>[]>(paths_.size());
-  auto prelude = std::make_unique<Header>();
-  read_header(
-      std::string(vocabulary.prelude), no_file, vocabulary,
-      [](std::string_view) { return no_file; }, *prelude);
-  prelude_ = std::move(prelude);
-  needles_ = std::make_unique<Needles>(
-      std::vector<std::string>(vocabulary.needles.begin(), vocabulary.needles.end()));
+  prelude_ = header_of(std::string(vocabulary.prelude), vocabulary);
+  stated_macros_ = header_of(std::move(stated_macros), vocabulary);
+  needles_ = std::make_unique<Needles>(first_needles());
+}
+
+// What a file mentions that is looked at, as far as it is known without the project's headers.
+std::vector<std::string> SourceTree::first_needles() const {
+  std::vector<std::string> words(vocabulary_.needles.begin(), vocabulary_.needles.end());
+  for (const MacroDefinition& macro : stated_macros_->definitions) {
+    words.push_back(needle_of(std::string(macro.name)));
+  }
+  return words;
 }
 
 SourceTree::~SourceTree() {
@@ -223,7 +235,7 @@ void SourceTree::discover() {
   // Headers that build on each other's macros are found one round after the other.
   constexpr int most_rounds = 4;
   std::vector<FileId> found;
-  std::vector<std::string> words(vocabulary_.needles.begin(), vocabulary_.needles.end());
+  std::vector<std::string> words = first_needles();
   words.insert(words.end(), {".impl(", ".def("});
   for (int round = 0; round < most_rounds; ++round) {
     const Needles needles(words);
@@ -241,7 +253,7 @@ void SourceTree::discover() {
     words.clear();
     for (const std::string& macro : project_macros_) words.push_back(needle_of(macro));
   }
-  words.assign(vocabulary_.needles.begin(), vocabulary_.needles.end());
+  words = first_needles();
   for (const std::string& macro : project_macros_) words.push_back(needle_of(macro));
   needles_ = std::make_unique<Needles>(std::move(words));
 }

@@ -27,7 +27,9 @@ class SourceTree {
 
   // `paths` are all files that a walk found, in any order, with `/`; those without a suffix of C++
   // are of no use. Needs: the vocabulary outlives the tree.
-  SourceTree(std::vector<std::string> paths, const Vocabulary& vocabulary, ReadSource read);
+  // `stated_macros`: `#define` lines that hold whatever the project's own files define.
+  SourceTree(std::vector<std::string> paths, const Vocabulary& vocabulary, ReadSource read,
+             std::string stated_macros = {});
   SourceTree(const SourceTree&) = delete;
   SourceTree& operator=(const SourceTree&) = delete;
   ~SourceTree();
@@ -55,8 +57,10 @@ class SourceTree {
   const Header& header(FileId file) const;
   // The prelude of the vocabulary.
   const Header& prelude() const { return *prelude_; }
+  const Header& stated_macros() const { return *stated_macros_; }
 
  private:
+  std::vector<std::string> first_needles() const;
   std::vector<FileId> suffixes_of(std::string_view text) const;
   std::vector<std::string> macros_that_register(const std::vector<FileId>& headers) const;
 
@@ -64,6 +68,7 @@ class SourceTree {
   const Vocabulary& vocabulary_;
   ReadSource read_;
   std::unique_ptr<const Header> prelude_;
+  std::unique_ptr<const Header> stated_macros_;
   // All files, in the order of their paths read backwards.
   std::vector<FileId> by_suffix_;
   std::vector<std::string> project_macros_;

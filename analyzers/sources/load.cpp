@@ -57,8 +57,10 @@ struct FileRecords {
 
 class SourceLoader {
  public:
-  SourceLoader(SourceFolder folder, unsigned threads)
-      : folder_(std::move(folder)), threads_(std::max(1u, threads)) {
+  SourceLoader(SourceFolder folder, unsigned threads, std::string stated_macros)
+      : folder_(std::move(folder)),
+        threads_(std::max(1u, threads)),
+        stated_macros_(std::move(stated_macros)) {
     for (const InputFile& file : folder_.files) paths_.push_back(file.path);
   }
 
@@ -78,12 +80,14 @@ class SourceLoader {
       }
     }
     SourceTree tree(
-        cpp, registration_vocabulary(), [this](const std::string& path, std::string& bytes) {
+        cpp, registration_vocabulary(),
+        [this](const std::string& path, std::string& bytes) {
           const auto found = std::lower_bound(paths_.begin(), paths_.end(), path);
           if (found == paths_.end() || *found != path) return false;
           const auto at = static_cast<std::size_t>(found - paths_.begin());
           return folder_.files[at].size <= most_bytes && read_bytes(folder_.files[at], bytes);
-        });
+        },
+        stated_macros_);
     if (!cpp.empty()) tree.discover();
     records_.resize(paths_.size());
     std::vector<std::uint32_t> tree_file(paths_.size(), no_file);
@@ -267,6 +271,7 @@ class SourceLoader {
 
   SourceFolder folder_;
   unsigned threads_;
+  std::string stated_macros_;
   std::vector<std::string> paths_;
   std::vector<std::size_t> cpp_files_;
   std::vector<FileRecords> records_;
@@ -275,8 +280,8 @@ class SourceLoader {
 
 }  // namespace
 
-Facts load_sources(SourceFolder folder, unsigned threads) {
-  return SourceLoader(std::move(folder), threads).load();
+Facts load_sources(SourceFolder folder, unsigned threads, const std::string& stated_macros) {
+  return SourceLoader(std::move(folder), threads, stated_macros).load();
 }
 
 }  // namespace opseal

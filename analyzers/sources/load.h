@@ -22,7 +22,8 @@ struct SourceFolder {
 
 // What a tree of sources registers, from its text alone: nothing is compiled, run or imported. A
 // document for each system that anything is registered with; for most folders there is nothing.
-Facts load_sources(SourceFolder folder, unsigned threads);
+// `stated_macros`: `#define` lines that hold whatever the sources themselves define.
+Facts load_sources(SourceFolder folder, unsigned threads, const std::string& stated_macros = {});
 
 // Whether a file is read as a source, by its name.
 bool is_source(std::string_view path);
