@@ -46,7 +46,7 @@ class Discovery {
     std::vector<std::string> paths = options_.paths;
     if (paths.empty()) paths.push_back(".");
     for (const std::string& path : paths) {
-      ++group_;
+      group_ = group_of(path);
       if (path == "-") {
         add_standard_input();
       } else {
@@ -67,6 +67,17 @@ class Discovery {
   }
 
  private:
+  // What lies together may be loaded together, whether the folder was given or its files by name.
+  std::uint32_t group_of(const std::string& path) {
+    std::error_code error;
+    if (path == "-" || fs::is_directory(path, error)) return ++groups_;
+    const std::string folder =
+        fs::weakly_canonical(fs::absolute(path, error), error).parent_path().string();
+    const auto [known, fresh] = folders_of_named_.try_emplace(folder, groups_ + 1);
+    if (fresh) ++groups_;
+    return known->second;
+  }
+
   void add_given(const std::string& path) {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
@@ -434,7 +445,10 @@ class Discovery {
   // Below given directories, files that are named like libraries and are none.
   std::map<StandIn, Met> stand_ins_;
   // Number of the given path.
+  // Of the path that is being looked at, and how many there are.
   std::uint32_t group_ = 0;
+  std::uint32_t groups_ = 0;
+  std::map<std::string, std::uint32_t> folders_of_named_;
   // The given directory that is walked, as reports name it.
   std::string top_;
   // By group; 0: given by name.

@@ -49,6 +49,24 @@ TEST_CASE("each rule about libraries has those read that a manifest names") {
   CHECK(!was_read(audit_alone("platform-empty")));
 }
 
+TEST_CASE("libraries of one folder are judged together, named or found") {
+  const Tree tree;
+  tree.add("lib/libkeeper.so", read_file(elf_library("libkeeper.so")));
+  tree.add("lib/libasker.so", read_file(elf_library("libasker.so")));
+  tree.add("other/libkeeper.so", read_file(elf_library("libkeeper.so")));
+  const auto group_count = [](const std::vector<std::string>& paths) {
+    std::vector<std::uint32_t> groups;
+    for (const Document& document : audit_paths(paths, {"library-needs-missing"}).facts.documents) {
+      if (!document.settings) groups.push_back(document.group);
+    }
+    std::sort(groups.begin(), groups.end());
+    return std::unique(groups.begin(), groups.end()) - groups.begin();
+  };
+  CHECK(group_count({"lib"}) == 1);
+  CHECK(group_count({"lib/libasker.so", "lib/libkeeper.so"}) == 1);
+  CHECK(group_count({"lib/libasker.so", "other/libkeeper.so"}) == 2);
+}
+
 TEST_CASE("what they find there doesn't rest on the choice of other rules") {
   const Tree tree;
   tree.add("ops.json", manifest);

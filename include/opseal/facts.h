@@ -117,8 +117,8 @@ struct Document {
   Side side = Side::alone;
   // It was read only because a manifest names it, and is no input either.
   bool named = false;
-  // Documents with the same number lie below one directory that was given, or are one package, so
-  // that their libraries are loaded together. 0: nothing is known.
+  // Documents with the same number lie below one directory that was given, or in one directory by
+  // name, or are one package, so that their libraries are loaded together. 0: nothing is known.
   std::uint32_t group = 0;
   // Its nodes are [first, end); the first is the document's object.
   std::uint32_t first = 0;
