@@ -289,6 +289,17 @@ TEST_CASE("a file without the words of any registration is told without parsing"
   CHECK(may_hold_registrations("x = torch.ops.ns.f\n"));
 }
 
+TEST_CASE("a return that the grammar doesn't know loses nothing") {
+  const auto problems = [](const std::string& line) {
+    return find_python_registrations("import torch.library\ndef backward(ctx, g):\n    " + line +
+                                     "\nprint(1)\n")
+        .problems.size();
+  };
+  CHECK(problems("return g, *((None,) * 3)") == 0);
+  CHECK(problems("return torch.library.custom_op('a::b'), *((None,) * 3)") == 1);
+  CHECK(problems("x = = 3") == 1);
+}
+
 TEST_CASE("text that is not Python gives a problem, and what is understood around it") {
   const PythonRegistrations found = find_python_registrations(
       "import torch\ntorch.library.define('ns::f', '() -> ()')\nx = = (\n");

@@ -48,8 +48,8 @@ class Reader {
           break;
       }
     }
-    if (syntax_.first_error != no_syntax) {
-      problem(syntax_.first_error,
+    if (const SyntaxIndex error = first_loss(); error != no_syntax) {
+      problem(error,
               "this is not Python as far as it is understood here: what is "
               "registered from here on may be missed");
     }
@@ -60,6 +60,20 @@ class Reader {
   static constexpr std::size_t max_registrations = 20000;
   // Of one place in all rounds of its loops.
   static constexpr std::size_t max_rounds = 512;
+
+  // The first stretch that the grammar doesn't know and that may register something. It doesn't
+  // know all of Python: `return a, *((None,) * 3)` is fine and no loss.
+  SyntaxIndex first_loss() const {
+    for (SyntaxIndex index = syntax_.first_error; index < syntax_.nodes.size(); ++index) {
+      const SyntaxNode& node = syntax_[index];
+      if (node.kind != SyntaxKind::error) continue;
+      const std::string_view text = syntax_.text.substr(node.begin, node.end - node.begin);
+      const bool harmless = text.starts_with("return ") && text.find('\n') == text.npos &&
+                            !may_hold_registrations(text);
+      if (!harmless) return index;
+    }
+    return no_syntax;
+  }
 
   void problem(SyntaxIndex index, std::string message) {
     const SyntaxNode& node = syntax_[index];
