@@ -17,6 +17,7 @@
 #include "analyzers/source/source_tree.h"
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/declarations.h"
+#include "analyzers/sources/onnx.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/targets.h"
@@ -52,6 +53,7 @@ struct FileRecords {
   std::vector<TorchRecord> torch_python;
   std::vector<TargetRecord> targets;
   std::vector<PrimitiveRecord> primitives;
+  std::vector<OnnxRecord> onnx;
   std::vector<Problem> problems;
 };
 
@@ -109,6 +111,7 @@ class SourceLoader {
           unit.file = number;
           read_torch_cpp(unit, found, records_[at].torch_cpp);
           read_targets_cpp(unit, found, records_[at].targets);
+          read_onnx_cpp(unit, found, records_[at].onnx);
           if (unit.truncated) {
             note(number,
                  "too much to be read as a whole: macros stay unexpanded from some place on");
@@ -200,6 +203,7 @@ class SourceLoader {
     PlacedWriter writer(facts_, folder_.files);
     write_torch_document(records, writer);
     write_primitive_documents(writer);
+    write_onnx_document(writer);
     for (FileRecords& file : records_) {
       for (Problem& problem : file.problems) {
         problem.where.file = writer.file_of(problem.where.file);
@@ -263,6 +267,23 @@ class SourceLoader {
       if (with_targets) write_targets(targets, folder_.partial, writer);
       writer.end();
     }
+  }
+
+  void write_onnx_document(PlacedWriter& writer) {
+    std::vector<OnnxRecord> records;
+    std::vector<UndecidedName> undecided;
+    std::set<std::uint32_t> files;
+    for (FileRecords& file : records_) {
+      for (OnnxRecord& record : file.onnx) {
+        if (!record.decided) undecided.push_back({record.written, record.place});
+        if (record.use == OnnxUse::kernel && record.decided) files.insert(record.place.file);
+        records.push_back(std::move(record));
+      }
+    }
+    if (files.empty()) return;
+    begin("onnxruntime", files, undecided, writer);
+    write_onnx(records, folder_.partial, writer);
+    writer.end();
   }
 
   SourceFolder folder_;
