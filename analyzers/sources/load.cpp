@@ -15,6 +15,7 @@
 #include "analyzers/source/needles.h"
 #include "analyzers/source/preprocessor.h"
 #include "analyzers/source/source_tree.h"
+#include "analyzers/sources/autograd.h"
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/declarations.h"
 #include "analyzers/sources/onnx.h"
@@ -54,6 +55,7 @@ struct FileRecords {
   std::vector<TargetRecord> targets;
   std::vector<PrimitiveRecord> primitives;
   std::vector<OnnxRecord> onnx;
+  std::vector<AutogradRecord> autograd;
   std::vector<Problem> problems;
 };
 
@@ -105,7 +107,10 @@ class SourceLoader {
         if (!read_source(number, bytes)) continue;
         if (tree_file[at] == no_file) {
           read_python(number, bytes);
-        } else if (tree.has_needle(bytes)) {
+          continue;
+        }
+        add_autograd(autograd_classes(bytes, number), paths_[at], records_[at].autograd);
+        if (tree.has_needle(bytes)) {
           preprocessor.run(tree_file[at], bytes, unit);
           find_invocations(unit, tree.vocabulary(), found);
           unit.file = number;
@@ -134,8 +139,15 @@ class SourceLoader {
   }
 
   void read_python(std::uint32_t number, const std::string& bytes) {
-    if (!may_hold_registrations(bytes)) return;
+    const bool registers = may_hold_registrations(bytes);
+    const bool autograd = may_hold_autograd(bytes);
+    if (!registers && !autograd) return;
     try {
+      if (autograd) {
+        add_autograd(autograd_classes(find_python_autograd(bytes), number), paths_[number],
+                     records_[number].autograd);
+      }
+      if (!registers) return;
       PythonRegistrations found = find_python_registrations(bytes);
       read_torch_python(found.registrations, bytes, number, records_[number].torch_python);
       read_targets_python(found.registrations, bytes, number, records_[number].targets);
@@ -204,6 +216,7 @@ class SourceLoader {
     write_torch_document(records, writer);
     write_primitive_documents(writer);
     write_onnx_document(writer);
+    write_autograd_document(writer);
     for (FileRecords& file : records_) {
       for (Problem& problem : file.problems) {
         problem.where.file = writer.file_of(problem.where.file);
@@ -283,6 +296,21 @@ class SourceLoader {
     if (files.empty()) return;
     begin("onnxruntime", files, undecided, writer);
     write_onnx(records, folder_.partial, writer);
+    writer.end();
+  }
+
+  void write_autograd_document(PlacedWriter& writer) {
+    std::vector<AutogradRecord> records;
+    std::set<std::uint32_t> files;
+    for (FileRecords& file : records_) {
+      for (AutogradRecord& record : file.autograd) {
+        files.insert(record.place.file);
+        records.push_back(std::move(record));
+      }
+    }
+    if (records.empty()) return;
+    begin(autograd_system, files, {}, writer);
+    write_autograd(records, writer);
     writer.end();
   }
 
