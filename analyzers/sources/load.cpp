@@ -22,6 +22,7 @@
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/targets.h"
+#include "analyzers/sources/tensorflow.h"
 #include "analyzers/sources/torch_cpp.h"
 #include "analyzers/sources/torch_facts.h"
 #include "analyzers/sources/torch_python.h"
@@ -56,6 +57,7 @@ struct FileRecords {
   std::vector<PrimitiveRecord> primitives;
   std::vector<OnnxRecord> onnx;
   std::vector<AutogradRecord> autograd;
+  std::vector<TensorflowRecord> tensorflow;
   std::vector<Problem> problems;
 };
 
@@ -117,6 +119,7 @@ class SourceLoader {
           read_torch_cpp(unit, found, records_[at].torch_cpp);
           read_targets_cpp(unit, found, records_[at].targets);
           read_onnx_cpp(unit, found, records_[at].onnx);
+          read_tensorflow_cpp(unit, found, records_[at].tensorflow);
           if (unit.truncated) {
             note(number,
                  "too much to be read as a whole: macros stay unexpanded from some place on");
@@ -141,11 +144,15 @@ class SourceLoader {
   void read_python(std::uint32_t number, const std::string& bytes) {
     const bool registers = may_hold_registrations(bytes);
     const bool autograd = may_hold_autograd(bytes);
-    if (!registers && !autograd) return;
+    const bool gradients = may_hold_gradients(bytes);
+    if (!registers && !autograd && !gradients) return;
     try {
       if (autograd) {
         add_autograd(autograd_classes(find_python_autograd(bytes), number), paths_[number],
                      records_[number].autograd);
+      }
+      if (gradients) {
+        read_tensorflow_python(find_python_gradients(bytes), number, records_[number].tensorflow);
       }
       if (!registers) return;
       PythonRegistrations found = find_python_registrations(bytes);
@@ -217,6 +224,7 @@ class SourceLoader {
     write_primitive_documents(writer);
     write_onnx_document(writer);
     write_autograd_document(writer);
+    write_tensorflow_document(writer);
     for (FileRecords& file : records_) {
       for (Problem& problem : file.problems) {
         problem.where.file = writer.file_of(problem.where.file);
@@ -311,6 +319,23 @@ class SourceLoader {
     if (records.empty()) return;
     begin(autograd_system, files, {}, writer);
     write_autograd(records, writer);
+    writer.end();
+  }
+
+  void write_tensorflow_document(PlacedWriter& writer) {
+    std::vector<TensorflowRecord> records;
+    std::vector<UndecidedName> undecided;
+    std::set<std::uint32_t> files;
+    for (FileRecords& file : records_) {
+      for (TensorflowRecord& record : file.tensorflow) {
+        if (record.name.text.empty()) undecided.push_back({record.written, record.place});
+        files.insert(record.place.file);
+        records.push_back(std::move(record));
+      }
+    }
+    if (undecided.size() == records.size()) return;
+    begin("tensorflow", files, undecided, writer);
+    write_tensorflow(records, folder_.partial, writer);
     writer.end();
   }
 
