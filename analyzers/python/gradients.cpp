@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t max_classes = 4096;
 // Statements of one class that are looked at.
 constexpr std::size_t max_members = 1024;
+// Parts of the functions of a file that are looked at: one may have many names, or be in another.
+constexpr std::size_t max_steps = 20'000'000;
 
 PythonPlace place_of(const PythonSyntax& syntax, SyntaxIndex index) {
   return {syntax[index].begin, syntax[index].end - syntax[index].begin};
@@ -44,7 +46,7 @@ class GradientReader {
   }
 
  private:
-  std::optional<PythonGradient> read_call(SyntaxIndex call) const {
+  std::optional<PythonGradient> read_call(SyntaxIndex call) {
     const SyntaxIndex called = syntax_.child(call, SyntaxField::function);
     const SyntaxIndex arguments = syntax_.child(call, SyntaxField::arguments);
     if (called == no_syntax || !syntax_.is(arguments, SyntaxKind::argument_list)) return {};
@@ -105,7 +107,7 @@ class GradientReader {
     return found;
   }
 
-  std::optional<PythonAutograd> read(SyntaxIndex definition) const {
+  std::optional<PythonAutograd> read(SyntaxIndex definition) {
     const SyntaxIndex forward = method(definition, "forward");
     const SyntaxIndex backward = method(definition, "backward");
     const SyntaxIndex name = syntax_.child(definition, SyntaxField::name);
@@ -147,10 +149,12 @@ class GradientReader {
   }
 
   // `lists`: a list counts as a tuple does.
-  std::vector<PythonReturn> returns_of(SyntaxIndex function, bool lists) const {
+  std::vector<PythonReturn> returns_of(SyntaxIndex function, bool lists) {
     std::vector<PythonReturn> found;
     const SyntaxIndex body = syntax_.child(function, SyntaxField::body);
     if (body == no_syntax) return found;
+    steps_ += syntax_[body].next - body;
+    if (steps_ > max_steps) return found;
     for (SyntaxIndex index = body; index < syntax_[body].next; ++index) {
       const SyntaxKind kind = syntax_[index].kind;
       // What stands in another function is its own.
@@ -185,6 +189,7 @@ class GradientReader {
 
   PythonSyntax syntax_;
   PythonScopes scopes_;
+  std::size_t steps_ = 0;
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ namespace {
 constexpr std::string_view needle = "autograd::Function<";
 // Tokens between `struct` and the brace.
 constexpr std::size_t longest_head = 64;
+// Tokens between `return` and the brace.
+constexpr std::size_t longest_type = 32;
 constexpr std::size_t most_classes = 1024;
 // Tokens of all classes that are read: one may stand in another one.
 constexpr std::size_t most_steps = 4'000'000;
@@ -68,10 +70,10 @@ class AutogradScan {
                             tokens_[open - 2].is("autograd"));
     }
     if (!derives || open >= tokens_.size() || !tokens_[open].is('{')) return {};
-    const std::size_t close = closing_bracket(tokens_, open);
-    if (close >= tokens_.size()) return {};
-    steps_ += close - open;
     if (steps_ > most_steps) return {};
+    const std::size_t close = closing_bracket(tokens_, open);
+    steps_ += close - open;
+    if (close >= tokens_.size()) return {};
     const Tokens body = tokens_.subspan(open + 1, close - open - 1);
     // Which of two branches counts only a build knows.
     if (std::any_of(body.begin(), body.end(),
@@ -138,7 +140,7 @@ class AutogradScan {
     return true;
   }
 
-  bool read_returns(Tokens body, AutogradClass& one) const {
+  bool read_returns(Tokens body, AutogradClass& one) {
     for (std::size_t at = 0; at < body.size(); ++at) {
       // The returns of a lambda are its own.
       if (body[at].is(']') && at + 1 < body.size() &&
@@ -147,12 +149,15 @@ class AutogradScan {
       }
       if (!body[at].is("return")) continue;
       std::size_t open = at + 1;
-      while (open < body.size() && (body[open].is_identifier() || body[open].is("::") ||
-                                    body[open].is('<') || body[open].is('>'))) {
+      const std::size_t end = std::min(body.size(), open + longest_type);
+      while (open < end && (body[open].is_identifier() || body[open].is("::") ||
+                            body[open].is('<') || body[open].is('>'))) {
         ++open;
       }
-      if (open >= body.size() || !body[open].is('{')) continue;
+      if (open >= end || !body[open].is('{')) continue;
+      if (steps_ > most_steps) return false;
       const std::size_t close = closing_bracket(body, open);
+      steps_ += close - open;
       if (close + 1 >= body.size() || !body[close + 1].is(';')) continue;
       add_return(body.subspan(at, close + 1 - at), body.subspan(open + 1, close - open - 1), one);
       at = close;

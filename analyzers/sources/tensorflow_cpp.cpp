@@ -14,6 +14,8 @@ namespace {
 
 // Tokens behind `REGISTER_OP(…)` that are looked at for its chain.
 constexpr std::size_t longest_chain = 20000;
+// Those of all chains of a file.
+constexpr std::size_t most_steps = 8'000'000;
 
 constexpr std::pair<std::string_view, std::string_view> cpp_types[] = {
     {"bfloat16", "bfloat16"},   {"bool", "bool"},       {"complex128", "complex128"},
@@ -131,9 +133,11 @@ class TensorflowReader {
     name(invocation.arguments.front(), record);
     const Tokens all = unit_.tokens;
     const std::size_t begin = invocation.close + 1;
-    if (begin < all.size() && all[begin].is('.')) {
-      const Tokens behind = all.subspan(begin, std::min(all.size() - begin, longest_chain));
-      record.says_operands = read_specification(behind, record);
+    if (begin < all.size() && all[begin].is('.') && steps_ <= most_steps) {
+      const Tokens behind = all.subspan(begin, chain_length(all.subspan(begin)));
+      // A chain may stand in another one.
+      steps_ += behind.size();
+      record.says_operands = steps_ <= most_steps && read_specification(behind, record);
     }
     if (!record.says_operands) {
       record.inputs.clear();
@@ -142,6 +146,21 @@ class TensorflowReader {
     }
     record.says_types = record.says_operands;
     out_.push_back(std::move(record));
+  }
+
+  // Up to the end of the statement.
+  static std::size_t chain_length(Tokens tokens) {
+    const std::size_t end = std::min(tokens.size(), longest_chain);
+    std::size_t at = 0;
+    for (std::size_t depth = 0; at < end; ++at) {
+      if (tokens[at].is('(') || tokens[at].is('{')) ++depth;
+      if (tokens[at].is(')') || tokens[at].is('}')) {
+        if (depth == 0) break;
+        --depth;
+      }
+      if (tokens[at].is(';') && depth == 0) break;
+    }
+    return at;
   }
 
   bool read_specification(Tokens chain, TensorflowRecord& record) const {
@@ -235,6 +254,7 @@ class TensorflowReader {
   const SourceUnit& unit_;
   const Invocations& found_;
   std::vector<TensorflowRecord>& out_;
+  std::size_t steps_ = 0;
 };
 
 }  // namespace
