@@ -1,6 +1,7 @@
 #include "analyzers/python/gradients.h"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
 #include "analyzers/python/functions.h"
@@ -14,6 +15,8 @@ namespace {
 constexpr std::size_t max_classes = 4096;
 // Statements of one class that are looked at.
 constexpr std::size_t max_members = 1024;
+// Brackets and operations within each other.
+constexpr std::size_t max_depth = 8;
 // Parts of the functions of a file that are looked at: one may have many names, or be in another.
 constexpr std::size_t max_steps = 20'000'000;
 
@@ -171,20 +174,69 @@ class GradientReader {
   // What is written out; anything else may stand for any number.
   std::optional<PythonReturn> read_return(SyntaxIndex statement, bool lists) const {
     const SyntaxIndex value = syntax_.unwrapped(syntax_.first(statement));
-    if (!syntax_.is(value, SyntaxKind::tuple) && !syntax_.is(value, SyntaxKind::expression_list) &&
-        !(lists && syntax_.is(value, SyntaxKind::list))) {
+    // In torch a list is one value, and the wrong one.
+    if (syntax_.is(value, SyntaxKind::list) && !lists) return {};
+    std::optional<PythonReturn> one = read_values(value, 0);
+    if (one) one->place = place_of(syntax_, statement);
+    return one;
+  }
+
+  // `(a, None)`, `a, *[None] * 2`, `(a,) + (None,) * 2`.
+  std::optional<PythonReturn> read_values(SyntaxIndex expression, std::size_t depth) const {
+    const SyntaxIndex value = syntax_.unwrapped(expression);
+    if (value == no_syntax || depth == max_depth) return {};
+    const SyntaxKind kind = syntax_[value].kind;
+    if (kind == SyntaxKind::binary_operator) return read_operation(value, depth);
+    if (kind != SyntaxKind::tuple && kind != SyntaxKind::expression_list &&
+        kind != SyntaxKind::list) {
       return {};
     }
-    PythonReturn one;
-    one.place = place_of(syntax_, statement);
+    PythonReturn all;
     for (const SyntaxIndex item : syntax_.children(value)) {
-      if (syntax_.is(item, SyntaxKind::list_splat) || syntax_.is(item, SyntaxKind::error)) {
-        return {};
+      if (syntax_.is(item, SyntaxKind::error)) return {};
+      PythonReturn one;
+      if (syntax_.is(item, SyntaxKind::list_splat)) {
+        const std::optional<PythonReturn> spread = read_values(syntax_.first(item), depth + 1);
+        if (!spread) return {};
+        one = *spread;
+      } else {
+        one.values = 1;
+        one.without_nones = syntax_.is(syntax_.unwrapped(item), SyntaxKind::none) ? 0 : 1;
       }
-      ++one.values;
-      if (!syntax_.is(syntax_.unwrapped(item), SyntaxKind::none)) one.without_nones = one.values;
+      append(one, all);
     }
-    return one;
+    return all;
+  }
+
+  std::optional<PythonReturn> read_operation(SyntaxIndex operation, std::size_t depth) const {
+    const SyntaxIndex sign = syntax_.child(operation, SyntaxField::operator_sign);
+    const SyntaxIndex left = syntax_.child(operation, SyntaxField::left);
+    const SyntaxIndex right = syntax_.child(operation, SyntaxField::right);
+    if (sign == no_syntax || left == no_syntax || right == no_syntax) return {};
+    std::optional<PythonReturn> first = read_values(left, depth + 1);
+    if (!first) return {};
+    if (syntax_.text_of(sign) == "+") {
+      const std::optional<PythonReturn> second = read_values(right, depth + 1);
+      if (!second) return {};
+      append(*second, *first);
+      return first;
+    }
+    std::uint32_t times = 0;
+    if (syntax_.text_of(sign) != "*" || !syntax_.is(right, SyntaxKind::integer)) return {};
+    const std::string_view digits = syntax_.text_of(right);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), times);
+    if (error != std::errc() || end != digits.data() + digits.size() || times > max_members) {
+      return {};
+    }
+    PythonReturn all;
+    for (std::uint32_t i = 0; i < times; ++i) append(*first, all);
+    return all;
+  }
+
+  static void append(const PythonReturn& one, PythonReturn& all) {
+    if (one.without_nones > 0) all.without_nones = all.values + one.without_nones;
+    // No function has so many.
+    all.values = std::min(all.values + one.values, 1u << 20);
   }
 
   PythonSyntax syntax_;
