@@ -23,8 +23,8 @@ struct OnnxKernelKey {
   std::uint32_t since = 0;
   // None: the kernel was registered without an end.
   std::optional<std::uint32_t> until;
-  // Of typed kernels, as written.
-  std::vector<std::string> types;
+  // Of typed kernels, as written, pasted with `_`: two types and one so named are the same class.
+  std::string types;
 
   friend auto operator<=>(const OnnxKernelKey&, const OnnxKernelKey&) = default;
 };

@@ -127,7 +127,10 @@ bool read_selection(const MacroForm& form, const std::vector<Tokens>& arguments,
     if (!read_number(arguments[at++], until)) return false;
     key.until = until;
   }
-  for (std::size_t i = 0; i < form.types; ++i) key.types.push_back(text_of(arguments[at++]));
+  for (std::size_t i = 0; i < form.types; ++i) {
+    if (i > 0) key.types += '_';
+    key.types += text_of(arguments[at++]);
+  }
   return true;
 }
 
