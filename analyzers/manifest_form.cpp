@@ -152,6 +152,7 @@ constexpr Field kernel_fields[] = {
     {semantics, &text_form, false, "tag, for example `rope-interleaved`"},
     {params, &text_form, false, "variant of the parameters that it takes"},
     {priority, &real_form, false, ""},
+    {listed, &truth_form, false, "stands in a table from which the registry is built"},
     {when, &text_form, false, "condition of the build, or of the module, that it depends on"},
     {macro, &text_form, false, "macro of the project that it came through"},
 };

@@ -77,7 +77,8 @@ std::string function_text(const Fact& function) {
 }
 
 bool is_active_kernel(const Fact& kernel) {
-  return kernel.said() && kernel[Key::active].truth(true) && !kernel[Key::fallthrough].truth();
+  return kernel.said() && kernel[Key::active].truth(true) && kernel[Key::listed].truth(true) &&
+         !kernel[Key::fallthrough].truth();
 }
 
 std::string decision_text(const Fact& kernel) {

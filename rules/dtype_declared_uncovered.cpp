@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "opseal/rule.h"
+#include "opseal/sources.h"
 #include "opseal/text.h"
 #include "rules/declared_dtypes.h"
 #include "rules/kernel_coverage.h"
@@ -16,6 +17,8 @@ constexpr std::size_t most_comparisons = 100000;
 // Runtime's CPU provider serves do.
 bool is_standard_schema(const Fact& manifest, const Fact& op) {
   const std::string_view system = manifest[Key::system].text();
+  // In a tree of sources the definition stands beside its kernels, by the same hand.
+  if (system == "tensorflow" && is_of_sources(manifest)) return false;
   if (system == "tensorflow" || system == "tflite" || system == "executorch") return true;
   const std::string_view domain = op[Key::namespace_].text();
   // ONNX's own, whoever runs them.

@@ -4,6 +4,7 @@
 #include "opseal/registration.h"
 #include "opseal/rule.h"
 #include "opseal/schema_text.h"
+#include "opseal/sources.h"
 #include "opseal/text.h"
 #include "rules/operand_dtypes.h"
 #include "rules/operator_index.h"
@@ -14,6 +15,12 @@ namespace {
 // In ggml the backward adds to the gradients of those inputs that it knows, one by one: it hands
 // back no list that could be too short.
 bool lists_every_gradient(const Fact& manifest) { return !manifest[Key::system].is("ggml"); }
+
+// Systems that ask for a gradient, or a none, for each input, whatever it is.
+bool wants_every_gradient(const Fact& manifest) {
+  return manifest[Key::system].is("torch-autograd") ||
+         (manifest[Key::system].is("tensorflow") && is_of_sources(manifest));
+}
 
 // Inputs that take no gradient by what is said of them: a backward may leave them out.
 std::uint32_t count_without_gradient(const Fact& op, std::uint32_t inputs) {
@@ -112,12 +119,14 @@ class GradientCounts {
     const std::uint32_t number = returns.count();
     if (inputs.has(number)) return;
     if (number > inputs.max && number <= most_gradients(op, inputs)) return;
-    if (number < inputs.min && (!lists_every_gradient(manifest) ||
-                                number + count_without_gradient(op, inputs.min) >= inputs.min)) {
+    const bool may_leave_out = number + count_without_gradient(op, inputs.min) >= inputs.min;
+    if (number < inputs.min && !wants_every_gradient(manifest) &&
+        (!lists_every_gradient(manifest) || may_leave_out)) {
       return;
     }
     Finding& finding = report(manifest, op, plural(number, "gradient"), returns, inputs);
-    if (number > inputs.max || number < count_with_gradient(op)) return;
+    if (number > inputs.max || wants_every_gradient(manifest)) return;
+    if (number < count_with_gradient(op)) return;
     // An index or a mask takes no gradient, and a bare number of inputs doesn't tell them apart.
     const std::uint32_t lacking = inputs.min - number;
     finding.severity = Severity::warning;

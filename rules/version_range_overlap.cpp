@@ -5,6 +5,7 @@
 
 #include "opseal/registration.h"
 #include "opseal/rule.h"
+#include "opseal/sources.h"
 #include "opseal/text.h"
 #include "rules/kernel_key.h"
 #include "rules/unread.h"
@@ -51,8 +52,15 @@ bool types_meet(const Fact& a, const Fact& b) {
   return hash_of(a[Key::signatures]) == hash_of(b[Key::signatures]);
 }
 
+// Of a source, types that aren't said are those that its text alone doesn't tell.
+bool types_said(const Fact& manifest, const Fact& kernel) {
+  return !is_of_sources(manifest) || kernel[Key::type_constraints].said();
+}
+
 // Nothing else that a registry selects by tells the two apart.
-bool compete(const Fact& a, const Fact& b) {
+bool compete(const Fact& manifest, const Fact& a, const Fact& b) {
+  if (may_be_alternatives(manifest, a, b)) return false;
+  if (!types_said(manifest, a) || !types_said(manifest, b)) return false;
   if (selection_unread(a) || selection_unread(b)) return false;
   for (const Key key : {Key::backend, Key::params, Key::priority, Key::semantics, Key::source,
                         Key::capabilities, Key::layout}) {
@@ -88,7 +96,7 @@ void check_platform(const VersionGroup& group, RangeIterator first, RangeIterato
       // The same range twice is `duplicate-kernel-at-key`.
       if (earlier->since == range->since && earlier->until == range->until) continue;
       const std::optional<std::uint32_t> version = shared_version(group, *earlier, *range);
-      if (!version || !compete(earlier->kernel, range->kernel)) continue;
+      if (!version || !compete(group.manifest, earlier->kernel, range->kernel)) continue;
       Finding& finding =
           sink.add(subject_of(group.manifest, range->op),
                    "two kernels of " + quote(range->kernel[Key::platform].text()) +

@@ -83,6 +83,7 @@ constexpr std::array kind_words = {
     "pattern_list",
     "positional_separator",
     "relative_import",
+    "return_statement",
     "set",
     "set_comprehension",
     "string",

@@ -75,6 +75,7 @@ enum class SyntaxKind : std::uint8_t {
   pattern_list,
   positional_separator,
   relative_import,
+  return_statement,
   set,
   set_comprehension,
   string,

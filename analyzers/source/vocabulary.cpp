@@ -72,6 +72,7 @@ constexpr std::string_view prelude = R"(
 #define TF_CALL_uint64(m) m(uint64)
 #define TF_CALL_bool(m) m(bool)
 #define TF_CALL_tstring(m) m(tstring)
+#define TF_CALL_string(m) m(tstring)
 #define TF_CALL_resource(m) m(ResourceHandle)
 #define TF_CALL_variant(m) m(Variant)
 #define TF_CALL_complex64(m) m(complex64)
@@ -85,8 +86,13 @@ constexpr std::string_view prelude = R"(
 #define TF_CALL_REAL_NUMBER_TYPES_NO_INT32(m) TF_CALL_INTEGRAL_TYPES_NO_INT32(m) TF_CALL_FLOAT_TYPES(m)
 #define TF_CALL_COMPLEX_TYPES(m) TF_CALL_complex64(m) TF_CALL_complex128(m)
 #define TF_CALL_NUMBER_TYPES(m) TF_CALL_REAL_NUMBER_TYPES(m) TF_CALL_COMPLEX_TYPES(m)
+#define TF_CALL_NUMBER_TYPES_NO_INT32(m) \
+  TF_CALL_REAL_NUMBER_TYPES_NO_INT32(m) TF_CALL_COMPLEX_TYPES(m)
 #define TF_CALL_POD_TYPES(m) TF_CALL_NUMBER_TYPES(m) TF_CALL_bool(m)
+#define TF_CALL_POD_STRING_TYPES(m) TF_CALL_POD_TYPES(m) TF_CALL_tstring(m)
+#define TF_CALL_ALL_TYPES(m) TF_CALL_POD_STRING_TYPES(m) TF_CALL_resource(m) TF_CALL_variant(m)
 #define TF_CALL_GPU_NUMBER_TYPES(m) TF_CALL_half(m) TF_CALL_bfloat16(m) TF_CALL_float(m) TF_CALL_double(m)
+#define TF_CALL_GPU_NUMBER_TYPES_NO_HALF(m) TF_CALL_float(m) TF_CALL_double(m)
 #define TORCH_SELECTIVE_NAME(n) n
 #define TORCH_SELECTIVE_SCHEMA(n) n
 )";

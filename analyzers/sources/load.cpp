@@ -15,11 +15,14 @@
 #include "analyzers/source/needles.h"
 #include "analyzers/source/preprocessor.h"
 #include "analyzers/source/source_tree.h"
+#include "analyzers/sources/autograd.h"
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/declarations.h"
+#include "analyzers/sources/onnx.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/targets.h"
+#include "analyzers/sources/tensorflow.h"
 #include "analyzers/sources/torch_cpp.h"
 #include "analyzers/sources/torch_facts.h"
 #include "analyzers/sources/torch_python.h"
@@ -52,6 +55,9 @@ struct FileRecords {
   std::vector<TorchRecord> torch_python;
   std::vector<TargetRecord> targets;
   std::vector<PrimitiveRecord> primitives;
+  std::vector<OnnxRecord> onnx;
+  std::vector<AutogradRecord> autograd;
+  std::vector<TensorflowRecord> tensorflow;
   std::vector<Problem> problems;
 };
 
@@ -107,12 +113,17 @@ class SourceLoader {
         if (!read_source(number, bytes)) continue;
         if (tree_file[at] == no_file) {
           read_python(number, bytes);
-        } else if (tree.has_needle(bytes)) {
+          continue;
+        }
+        add_autograd(autograd_classes(bytes, number), paths_[at], records_[at].autograd);
+        if (tree.has_needle(bytes)) {
           preprocessor.run(tree_file[at], bytes, unit);
           find_invocations(unit, tree.vocabulary(), found);
           unit.file = number;
           read_torch_cpp(unit, found, records_[at].torch_cpp);
           read_targets_cpp(unit, found, records_[at].targets);
+          read_onnx_cpp(unit, found, records_[at].onnx);
+          read_tensorflow_cpp(unit, found, records_[at].tensorflow);
           if (unit.truncated) {
             note(number,
                  "too much to be read as a whole: macros stay unexpanded from some place on");
@@ -135,8 +146,19 @@ class SourceLoader {
   }
 
   void read_python(std::uint32_t number, const std::string& bytes) {
-    if (!may_hold_registrations(bytes)) return;
+    const bool registers = may_hold_registrations(bytes);
+    const bool autograd = may_hold_autograd(bytes);
+    const bool gradients = may_hold_gradients(bytes);
+    if (!registers && !autograd && !gradients) return;
     try {
+      if (autograd) {
+        add_autograd(autograd_classes(find_python_autograd(bytes), number), paths_[number],
+                     records_[number].autograd);
+      }
+      if (gradients) {
+        read_tensorflow_python(find_python_gradients(bytes), number, records_[number].tensorflow);
+      }
+      if (!registers) return;
       PythonRegistrations found = find_python_registrations(bytes);
       read_torch_python(found.registrations, bytes, number, records_[number].torch_python);
       read_targets_python(found.registrations, bytes, number, records_[number].targets);
@@ -204,6 +226,9 @@ class SourceLoader {
     PlacedWriter writer(facts_, folder_.files);
     write_torch_document(records, writer);
     write_primitive_documents(writer);
+    write_onnx_document(writer);
+    write_autograd_document(writer);
+    write_tensorflow_document(writer);
     for (FileRecords& file : records_) {
       for (Problem& problem : file.problems) {
         problem.where.file = writer.file_of(problem.where.file);
@@ -267,6 +292,55 @@ class SourceLoader {
       if (with_targets) write_targets(targets, folder_.partial, writer);
       writer.end();
     }
+  }
+
+  void write_onnx_document(PlacedWriter& writer) {
+    std::vector<OnnxRecord> records;
+    std::vector<UndecidedName> undecided;
+    std::set<std::uint32_t> files;
+    for (FileRecords& file : records_) {
+      for (OnnxRecord& record : file.onnx) {
+        if (!record.decided) undecided.push_back({record.written, record.place});
+        if (record.use == OnnxUse::kernel && record.decided) files.insert(record.place.file);
+        records.push_back(std::move(record));
+      }
+    }
+    if (files.empty()) return;
+    begin("onnxruntime", files, undecided, writer);
+    write_onnx(records, folder_.partial, writer);
+    writer.end();
+  }
+
+  void write_autograd_document(PlacedWriter& writer) {
+    std::vector<AutogradRecord> records;
+    std::set<std::uint32_t> files;
+    for (FileRecords& file : records_) {
+      for (AutogradRecord& record : file.autograd) {
+        files.insert(record.place.file);
+        records.push_back(std::move(record));
+      }
+    }
+    if (records.empty()) return;
+    begin(autograd_system, files, {}, writer);
+    write_autograd(records, writer);
+    writer.end();
+  }
+
+  void write_tensorflow_document(PlacedWriter& writer) {
+    std::vector<TensorflowRecord> records;
+    std::vector<UndecidedName> undecided;
+    std::set<std::uint32_t> files;
+    for (FileRecords& file : records_) {
+      for (TensorflowRecord& record : file.tensorflow) {
+        if (record.name.text.empty()) undecided.push_back({record.written, record.place});
+        files.insert(record.place.file);
+        records.push_back(std::move(record));
+      }
+    }
+    if (undecided.size() == records.size()) return;
+    begin("tensorflow", files, undecided, writer);
+    write_tensorflow(records, folder_.partial, writer);
+    writer.end();
   }
 
   SourceFolder folder_;

@@ -103,6 +103,13 @@ class PlacedWriter {
     close(list);
   }
 
+  // One entry of a map: a name, and a list of texts.
+  void entry(std::string_view name, const std::vector<std::string>& values,
+             const SourcePlace& place) {
+    text(Key::entry_name, name, place);
+    texts(Key::entry_value, values, place);
+  }
+
   // `name`, and what the declaration tells.
   void function(Key key, const SourceFunction& function) {
     const std::uint32_t object = open(key, NodeType::object, function.place);

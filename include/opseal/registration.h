@@ -45,7 +45,8 @@ std::string site_of(const Fact& item);
 // "name" of a Function for a message: quoted, with its place when that is said.
 std::string function_text(const Fact& function);
 
-// A kernel that serves calls: not shadowed (`active`), no `fallthrough`.
+// A kernel that serves calls: not shadowed (`active`), not left out of its table (`listed`), no
+// `fallthrough`.
 bool is_active_kernel(const Fact& kernel);
 
 // `cpu`, `cpu numba`: platform and backend of a kernel, for messages.

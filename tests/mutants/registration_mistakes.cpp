@@ -41,6 +41,15 @@ bool promises_kernels(const Json& manifest) {
 
 Json place_of(const char* file, int line) { return {{"file", file}, {"line", line}}; }
 
+// Another kernel beside the first, which its table doesn't list.
+bool add_unlisted(Place& place, bool declared) {
+  if (!has_items(place.item, "kernels")) return false;
+  Json kernel = {{"platform", place.item["kernels"].front()["platform"]}, {"listed", false}};
+  if (declared) kernel["witnesses"] = {"declared"};
+  place.item["kernels"].push_back(std::move(kernel));
+  return true;
+}
+
 }  // namespace
 
 std::vector<Mistake> registration_mistakes() {
@@ -106,6 +115,10 @@ std::vector<Mistake> registration_mistakes() {
          place.item["kernels"] = Json::array();
          return true;
        }},
+      {"table-unlisted", "a kernel declared and in no table",
+       [](Place& place) { return add_unlisted(place, true); }},
+      {"table-unlisted-variant", "a kernel in no table",
+       [](Place& place) { return add_unlisted(place, false); }},
       {"duplicate-kernel-at-key", "the kernel of a second package at one key",
        [](Place& place) {
          if (!has_items(place.item, "kernels")) return false;

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzers/python/registrations.h"
+
+namespace opseal {
+
+// How many gradients one `return` of a backward hands back, as far as its text alone says.
+struct PythonReturn {
+  PythonPlace place;
+  std::uint32_t values = 0;
+  // The same without the `None` at its end.
+  std::uint32_t without_nones = 0;
+};
+
+// A class derived from `torch.autograd.Function`, with the two functions that it has to have.
+struct PythonAutograd {
+  std::string name;
+  PythonPlace place;
+  // Without the context, which comes first in forwards that have no `setup_context` beside them.
+  PythonFunction forward;
+  PythonFunction backward;
+  // Every one that the text tells, in order.
+  std::vector<PythonReturn> returns;
+};
+
+// A gradient that is registered with TensorFlow: `@tf.RegisterGradient("Op")` on a function, or
+// `NotDifferentiable("Op")`.
+struct PythonGradient {
+  std::string name;
+  // Said to have none.
+  bool none = false;
+  PythonPlace place;
+  std::string function;
+  PythonPlace function_place;
+  // Every one that the text tells, in order.
+  std::vector<PythonReturn> returns;
+};
+
+// Whether a file can hold such a class at all. Costs a fraction of parsing.
+bool may_hold_autograd(std::string_view text);
+
+// The classes whose forward and backward are written in them, once each.
+// Throws InputError as `PythonSyntax` does.
+std::vector<PythonAutograd> find_python_autograd(std::string_view text);
+
+bool may_hold_gradients(std::string_view text);
+// Those whose operator is a text that is written out.
+// Throws InputError as `PythonSyntax` does.
+std::vector<PythonGradient> find_python_gradients(std::string_view text);
+
+}  // namespace opseal

@@ -1,0 +1,93 @@
+#include "analyzers/sources/autograd.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analyzers/sources/torch_python.h"
+
+namespace opseal {
+namespace {
+
+// Counts of one function that are told apart.
+constexpr std::size_t most_counts = 8;
+
+SourcePlace place_in(const PythonPlace& place, std::uint32_t file) {
+  return {file, place.offset, place.length};
+}
+
+}  // namespace
+
+std::vector<AutogradClass> autograd_classes(const std::vector<PythonAutograd>& classes,
+                                            std::uint32_t file) {
+  std::vector<AutogradClass> found;
+  for (const PythonAutograd& from : classes) {
+    AutogradClass one;
+    one.name = from.name;
+    one.place = place_in(from.place, file);
+    one.forward = source_function(from.forward, file);
+    one.backward = from.backward.name;
+    one.backward_place = place_in(from.backward.definition, file);
+    for (const PythonReturn& given : from.returns) {
+      one.returns.push_back({place_in(given.place, file), given.values, given.without_nones});
+    }
+    found.push_back(std::move(one));
+  }
+  return found;
+}
+
+void add_autograd(const std::vector<AutogradClass>& classes, std::string_view path,
+                  std::vector<AutogradRecord>& records) {
+  std::set<std::string_view> seen;
+  for (const AutogradClass& one : classes) {
+    // Of two with one name, which is meant where it is used isn't known, and one is enough.
+    if (!seen.insert(one.name).second || one.forward.variadic) continue;
+    std::set<std::uint32_t> counts;
+    for (const AutogradClass::Return& given : one.returns) {
+      // Torch takes nones that are too many off the end.
+      const std::uint32_t most = std::max(one.forward.positional, given.without_nones);
+      const std::uint32_t number = std::min(given.values, most);
+      if (counts.size() == most_counts || !counts.insert(number).second) continue;
+      AutogradRecord record;
+      record.name = one.name;
+      record.identity = path;
+      if (counts.size() > 1) record.identity += " where it returns " + std::to_string(number);
+      record.place = one.place;
+      record.forward = one.forward;
+      record.backward = one.backward;
+      record.backward_place = one.backward_place;
+      record.returns = number;
+      record.returns_place = given.place;
+      records.push_back(std::move(record));
+    }
+  }
+}
+
+void write_autograd(const std::vector<AutogradRecord>& records, PlacedWriter& writer) {
+  std::map<std::string_view, std::size_t> named;
+  for (const AutogradRecord& record : records) ++named[record.name];
+  const std::uint32_t list = writer.open_list(Key::operators);
+  for (const AutogradRecord& record : records) {
+    const SourceFunction& forward = record.forward;
+    const std::uint32_t object = writer.open(Key::none, NodeType::object, record.place);
+    writer.text(Key::name, record.name, record.place);
+    if (named[record.name] > 1) writer.text(Key::identity, record.identity, record.place);
+    writer.texts(Key::tags, {"autograd-function"}, record.place);
+    const std::uint32_t inputs = writer.open(Key::inputs, NodeType::object, forward.place);
+    writer.count(Key::min, forward.required, forward.place);
+    writer.count(Key::max, forward.positional, forward.place);
+    writer.close(inputs);
+    const std::uint32_t gradient =
+        writer.open(Key::gradient, NodeType::object, record.returns_place);
+    writer.count(Key::returns, record.returns, record.returns_place);
+    const std::uint32_t function =
+        writer.open(Key::function, NodeType::object, record.backward_place);
+    writer.text(Key::name, record.backward, record.backward_place);
+    writer.close(function);
+    writer.close(gradient);
+    writer.close(object);
+  }
+  writer.close_list(list);
+}
+
+}  // namespace opseal

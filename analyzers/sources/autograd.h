@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzers/python/gradients.h"
+#include "analyzers/sources/placed_writer.h"
+#include "analyzers/sources/records.h"
+
+namespace opseal {
+
+// The system of functions that differentiate themselves and are in no registry, so that no rule
+// takes them for operators of torch.
+inline constexpr std::string_view autograd_system = "torch-autograd";
+
+// One count of gradients that a function with its own backward hands back.
+struct AutogradRecord {
+  std::string name;
+  // Tells functions of one name apart, and the counts of one function; said where there are
+  // several.
+  std::string identity;
+  SourcePlace place;
+  SourceFunction forward;
+  std::string backward;
+  SourcePlace backward_place;
+  // Without the nones at the end that no input asks for.
+  std::uint32_t returns = 0;
+  SourcePlace returns_place;
+};
+
+// A class with the counts that its text tells.
+struct AutogradClass {
+  std::string name;
+  SourcePlace place;
+  // Without the context.
+  SourceFunction forward;
+  std::string backward;
+  SourcePlace backward_place;
+  struct Return {
+    SourcePlace place;
+    std::uint32_t values = 0;
+    // The same without what may be no gradient at its end.
+    std::uint32_t without_nones = 0;
+  };
+  std::vector<Return> returns;
+};
+
+// The classes of a Python file.
+std::vector<AutogradClass> autograd_classes(const std::vector<PythonAutograd>& classes,
+                                            std::uint32_t file);
+// Those of a C++ file that derive from `torch::autograd::Function`, and are written as a whole in
+// one place.
+std::vector<AutogradClass> autograd_classes(std::string_view bytes, std::uint32_t file);
+
+// The counts of the classes of one file.
+void add_autograd(const std::vector<AutogradClass>& classes, std::string_view path,
+                  std::vector<AutogradRecord>& records);
+
+// Writes `operators`. Needs: an open document.
+void write_autograd(const std::vector<AutogradRecord>& records, PlacedWriter& writer);
+
+}  // namespace opseal

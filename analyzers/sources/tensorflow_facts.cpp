@@ -1,0 +1,220 @@
+#include <algorithm>
+#include <map>
+
+#include "analyzers/sources/tensorflow.h"
+#include "opseal/one_slip.h"
+
+namespace opseal {
+namespace {
+
+// All that is said under one name.
+struct Group {
+  const TensorflowRecord* definition = nullptr;
+  // Another definition says otherwise, in another build.
+  bool ambiguous = false;
+  std::vector<const TensorflowRecord*> kernels;
+  const TensorflowRecord* gradient = nullptr;
+  // Of the gradients with the count of values that they hand back.
+  bool several_gradients = false;
+  const TensorflowRecord* no_gradient = nullptr;
+
+  const TensorflowRecord& first() const {
+    if (definition != nullptr) return *definition;
+    if (!kernels.empty()) return *kernels.front();
+    return gradient != nullptr ? *gradient : *no_gradient;
+  }
+};
+
+class TensorflowWriter {
+ public:
+  TensorflowWriter(const std::vector<TensorflowRecord>& records, bool partial, PlacedWriter& writer)
+      : writer_(writer), whole_(!partial) {
+    for (const TensorflowRecord& record : records) add(record);
+  }
+
+  void run() {
+    const std::uint32_t list = writer_.open_list(Key::operators);
+    for (const auto& [name, group] : groups_) write(name, group);
+    writer_.close_list(list);
+  }
+
+ private:
+  void add(const TensorflowRecord& record) {
+    if (record.name.text.empty()) {
+      if (record.use == TensorflowUse::kernel) all_kernels_ = false;
+      if (record.use == TensorflowUse::define) all_definitions_ = false;
+      return;
+    }
+    Group& group = groups_[record.name.text];
+    switch (record.use) {
+      case TensorflowUse::define:
+        group.ambiguous = group.definition != nullptr;
+        if (group.definition == nullptr) group.definition = &record;
+        break;
+      case TensorflowUse::kernel:
+        group.kernels.push_back(&record);
+        break;
+      case TensorflowUse::gradient:
+        group.several_gradients = group.gradient != nullptr;
+        if (group.gradient == nullptr) group.gradient = &record;
+        break;
+      case TensorflowUse::not_differentiable:
+        group.no_gradient = &record;
+        break;
+    }
+  }
+
+  void write(const std::string& name, const Group& group) {
+    const TensorflowRecord& first = group.first();
+    const std::uint32_t object = writer_.open(Key::none, NodeType::object, first.place);
+    writer_.text(Key::name, name, first.name.place);
+    if (group.definition != nullptr) {
+      if (!group.ambiguous) write_definition(*group.definition);
+    } else if (!group.kernels.empty() && is_slip(name)) {
+      // Kernels for operators of TensorFlow itself are no mistake; a name beside one that the tree
+      // defines is.
+      writer_.null(Key::schema, first.name.place);
+    }
+    write_gradient(group);
+    if (!group.kernels.empty() || (group.definition != nullptr && whole_ && all_kernels_)) {
+      const SourcePlace& place = group.kernels.empty() ? first.place : group.kernels.front()->place;
+      const std::uint32_t kernels = writer_.open(Key::kernels, NodeType::list, place);
+      for (const TensorflowRecord* kernel : group.kernels) write_kernel(*kernel);
+      writer_.close(kernels);
+    }
+    writer_.text_if(Key::when, first.when.text(), first.place);
+    writer_.text_if(Key::macro, first.macro, first.place);
+    writer_.close(object);
+  }
+
+  // A defined operator without a kernel is one slip away.
+  bool is_slip(const std::string& name) const {
+    if (!whole_ || !all_definitions_ || compared_ > most_compared) return false;
+    compared_ += groups_.size();
+    return std::any_of(groups_.begin(), groups_.end(), [&name](const auto& other) {
+      return other.second.definition != nullptr && one_slip_apart(other.first, name);
+    });
+  }
+
+  void write_definition(const TensorflowRecord& definition) {
+    const SourcePlace& place = definition.place;
+    writer_.text(Key::defined_in, "native", place);
+    if (!definition.says_operands) return;
+    writer_.text(Key::schema, signature(definition), place);
+    writer_.text(Key::arity_source, "schema", place);
+    write_operands(Key::inputs, definition.inputs, place);
+    write_operands(Key::outputs, definition.outputs, place);
+    write_types(definition);
+  }
+
+  // As TensorFlow sums up an operator.
+  static std::string signature(const TensorflowRecord& definition) {
+    std::string text = "Op<name=" + definition.name.text + "; signature=";
+    const auto add = [&text](const std::vector<TensorflowOperand>& operands) {
+      for (std::size_t at = 0; at < operands.size(); ++at) {
+        text += (at == 0 ? "" : ", ") + operands[at].name + ":" + operands[at].type;
+      }
+    };
+    add(definition.inputs);
+    text += " -> ";
+    add(definition.outputs);
+    return text + ">";
+  }
+
+  void write_operands(Key key, const std::vector<TensorflowOperand>& operands,
+                      const SourcePlace& place) {
+    const std::uint32_t list = writer_.open(key, NodeType::list, place);
+    for (const TensorflowOperand& operand : operands) {
+      const std::uint32_t object = writer_.open(Key::none, NodeType::object, place);
+      writer_.text(Key::name, operand.name, place);
+      writer_.text(Key::type, operand.type, place);
+      if (operand.variadic) writer_.truth(Key::variadic, true, place);
+      writer_.close(object);
+    }
+    writer_.close(list);
+  }
+
+  void write_types(const TensorflowRecord& record) {
+    if (!record.says_types) return;
+    const std::uint32_t map = writer_.open(Key::type_constraints, NodeType::map, record.place);
+    for (const auto& [variable, types] : record.types) writer_.entry(variable, types, record.place);
+    writer_.close(map);
+  }
+
+  void write_gradient(const Group& group) {
+    if (group.gradient == nullptr) {
+      if (group.no_gradient == nullptr) return;
+      writer_.truth(Key::differentiable, false, group.no_gradient->place);
+      writer_.null(Key::gradient, group.no_gradient->place);
+      return;
+    }
+    const TensorflowRecord& from = *group.gradient;
+    const std::uint32_t gradient = writer_.open(Key::gradient, NodeType::object, from.place);
+    if (from.returns && !group.several_gradients && from.when.always()) {
+      writer_.count(Key::returns, *from.returns, from.returns_place);
+    }
+    const std::uint32_t function =
+        writer_.open(Key::function, NodeType::object, from.function.place);
+    writer_.text(Key::name, from.function.text, from.function.place);
+    writer_.close(function);
+    writer_.close(gradient);
+  }
+
+  void write_kernel(const TensorflowRecord& kernel) {
+    const std::uint32_t object = writer_.open(Key::none, NodeType::object, kernel.place);
+    writer_.text_if(Key::platform, kernel.platform, kernel.place);
+    writer_.text_if(Key::backend, kernel.label, kernel.place);
+    write_types(kernel);
+    if (!kernel.function.text.empty()) {
+      const SourcePlace& at = kernel.function.place;
+      const std::uint32_t function = writer_.open(Key::function, NodeType::object, at);
+      writer_.text(Key::name, kernel.function.text, at);
+      writer_.close(function);
+    }
+    writer_.text_if(Key::when, kernel.when.text(), kernel.place);
+    writer_.text_if(Key::macro, kernel.macro, kernel.place);
+    writer_.close(object);
+  }
+
+  static constexpr std::size_t most_compared = 20'000'000;
+
+  PlacedWriter& writer_;
+  bool whole_;
+  bool all_kernels_ = true;
+  bool all_definitions_ = true;
+  mutable std::size_t compared_ = 0;
+  std::map<std::string, Group> groups_;
+};
+
+}  // namespace
+
+void read_tensorflow_python(const std::vector<PythonGradient>& gradients, std::uint32_t file,
+                            std::vector<TensorflowRecord>& records) {
+  const auto place_in = [file](const PythonPlace& place) {
+    return SourcePlace{file, place.offset, place.length};
+  };
+  for (const PythonGradient& gradient : gradients) {
+    TensorflowRecord record;
+    record.use = gradient.none ? TensorflowUse::not_differentiable : TensorflowUse::gradient;
+    record.name = {gradient.name, place_in(gradient.place)};
+    record.place = place_in(gradient.place);
+    record.function = {gradient.function, place_in(gradient.function_place)};
+    // Which of several counts is meant depends on the run.
+    if (!gradient.returns.empty()) {
+      const PythonReturn& first = gradient.returns.front();
+      const bool same =
+          std::all_of(gradient.returns.begin(), gradient.returns.end(),
+                      [&first](const PythonReturn& one) { return one.values == first.values; });
+      if (same) record.returns = first.values;
+      record.returns_place = place_in(first.place);
+    }
+    records.push_back(std::move(record));
+  }
+}
+
+void write_tensorflow(const std::vector<TensorflowRecord>& records, bool partial,
+                      PlacedWriter& writer) {
+  TensorflowWriter(records, partial, writer).run();
+}
+
+}  // namespace opseal

@@ -1,0 +1,47 @@
+#include "rules/unlisted_kernels.h"
+
+#include <string>
+
+#include "opseal/registration.h"
+#include "opseal/text.h"
+
+namespace opseal {
+namespace {
+
+// "version 13 to 19", "version 20", or nothing.
+std::string versions_text(const Fact& kernel) {
+  const Fact since = kernel[Key::versions][Key::since];
+  const Fact until = kernel[Key::versions][Key::until];
+  if (!since.is_count()) return {};
+  std::string text = " for version " + std::to_string(since.count());
+  if (until.is_count() && until.count() > since.count()) {
+    text += " to " + std::to_string(until.count());
+  }
+  return text;
+}
+
+}  // namespace
+
+void check_unlisted_kernels(const Facts& facts, Unlisted kind, Sink& sink) {
+  for_each_operator(facts, [&](const Fact& manifest, const Fact& op) {
+    for (const Fact kernel : op[Key::kernels].items()) {
+      const Fact listed = kernel[Key::listed];
+      if (!listed.is_truth() || !kernel[Key::active].truth(true)) continue;
+      sink.inspected();
+      if (listed.truth()) continue;
+      const bool declared = list_has(kernel[Key::witnesses], "declared");
+      if (declared != (kind == Unlisted::declared)) continue;
+      std::string message = kernel[Key::function][Key::name].is_text()
+                                ? quote(kernel[Key::function][Key::name].text())
+                                : "kernel";
+      message += " on " + decision_text(kernel) + versions_text(kernel) +
+                 (declared ? " is defined and declared, and listed in no table"
+                           : " is defined and listed in no table");
+      Finding& finding = sink.add(subject_of(manifest, op), std::move(message),
+                                  evidence(kernel, "the kernel" + site_of(kernel)));
+      finding.related.push_back(evidence(listed, "where its siblings are listed"));
+    }
+  });
+}
+
+}  // namespace opseal
