@@ -261,6 +261,76 @@ def lowering(ctx, x):
        "k=float64\nop\nop\nop\nop 1 a=uint64");
 }
 
+TEST_CASE("what a look-up returns may be kept in a variable and called once") {
+  CHECK(calls(R"(
+import jax
+def f(x):
+    call = jax.ffi.ffi_call("op", x)
+    def inner(y):
+        return call(y, y, n=1)
+    return inner
+def g(x):
+    call = jax.ffi.ffi_call("op", x)
+    return jax.jit(call)(x)
+def twice(x):
+    call = jax.ffi.ffi_call("op", x)
+    return call(x), call(x, n=1)
+def rebound(x):
+    call = jax.ffi.ffi_call("op", x)
+    call = wrap(call)
+    return call(x)
+)") == "op 2 n=int64\nop 1\nop\nop");
+}
+
+TEST_CASE("handlers may be objects that a function with the call frame keeps") {
+  CHECK(handlers({{"a.cc", R"(
+inline auto MakeBinding() { return ffi::Ffi::Bind().Arg<AnyBuffer>().Ret<AnyBuffer>(); }
+#define DEFINE(name, binding, impl)                                          \
+  static constexpr XLA_FFI_Handler* name = +[](XLA_FFI_CallFrame* frame) {    \
+    static auto* handler = binding().To(impl).release();                      \
+    return handler->Call(frame);                                              \
+  }
+DEFINE(first, MakeBinding, Run<float>);
+extern "C" XLA_FFI_Error* second(XLA_FFI_CallFrame* frame) {
+  static auto* kImpl = ffi::Ffi::Bind().Attr<float>("eps").To([](int32_t eps) { return Run(eps); }).release();
+  return kImpl->Call(frame);
+}
+static const auto* third = Ffi::BindPrepare().RemainingArgs().To(Run).release();
+void other() { device.To(host); Make().To(x); }
+)"}}) == "first execute: arg ret | not said\n"
+         "second execute: attr.eps:float32 | attr.eps:int32\n"
+         "third prepare: arg* | not said");
+}
+
+TEST_CASE("a project's own function of the framework's name says less") {
+  const Facts facts = read({{"a.cc", "XLA_FFI_DEFINE_HANDLER_SYMBOL(Foo, F, Ffi::Bind());\n"},
+                            {"a.py",
+                             "from .registry import register_ffi_target\n"
+                             "register_ffi_target('Foo', 'ROCM')\n"}});
+  const Fact list = root(facts, "jax")[Key::targets];
+  REQUIRE(list.size() == 1);
+  const Fact target = *list.items().begin();
+  CHECK(target[Key::symbol].is("Foo"));
+  CHECK(target[Key::spec].is_list());
+  CHECK(!target[Key::platform].said());
+  CHECK(!target[Key::api_version].said());
+}
+
+TEST_CASE("of handlers of one name that of the target's file is meant") {
+  const Facts facts = read({{"cpu.cc",
+                             "XLA_FFI_DEFINE_HANDLER(H, F, Ffi::Bind().Arg<X>());\n"
+                             "void f() { d[\"cpu\"] = EncapsulateFfiHandler(H); }\n"},
+                            {"gpu.cc",
+                             "XLA_FFI_DEFINE_HANDLER(H, F, Ffi::Bind().Ret<X>());\n"
+                             "void f() { d[\"gpu\"] = EncapsulateFfiHandler(H); }\n"},
+                            {"other.cc", "void f() { d[\"x\"] = EncapsulateFfiHandler(H); }\n"}});
+  std::string text;
+  for (const Fact target : root(facts, "jax")[Key::targets].items()) {
+    text += std::string(target[Key::name].text()) + ": " + words(target[Key::spec]) + "\n";
+  }
+  CHECK(text == "cpu: arg\ngpu: ret\nx: not said\n");
+}
+
 TEST_CASE("targets that come with jaxlib are not looked for") {
   CHECK(calls("import jax\njax.ffi.ffi_call('lapack_sgetrf_ffi', x)(x)\n"
               "jax.ffi.ffi_call('mine', x)(x)\n") == "mine 1");

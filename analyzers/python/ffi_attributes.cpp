@@ -89,14 +89,12 @@ class AttributeType {
   PythonConstants& constants_;
 };
 
-}  // namespace
+// Nodes behind a look-up that are searched for the call of what it is kept in.
+constexpr SyntaxIndex most_nodes = 4096;
 
-PythonCall python_call_of(const PythonSyntax& syntax, const PythonScopes& scopes,
-                          PythonConstants& constants, SyntaxIndex call) {
+PythonCall read_call(const PythonSyntax& syntax, const PythonScopes& scopes,
+                     PythonConstants& constants, SyntaxIndex outer) {
   PythonCall made;
-  const SyntaxIndex outer = syntax[call].parent;
-  if (!syntax.is(outer, SyntaxKind::call)) return made;
-  if (syntax.child(outer, SyntaxField::function) != call) return made;
   const SyntaxIndex arguments = syntax.child(outer, SyntaxField::arguments);
   if (!syntax.is(arguments, SyntaxKind::argument_list)) return made;
   made.made = true;
@@ -114,6 +112,56 @@ PythonCall python_call_of(const PythonSyntax& syntax, const PythonScopes& scopes
                                {value.begin, value.end - value.begin}});
   }
   return made;
+}
+
+// `f` of `f(x)` and of `jax.jit(f)(x)`.
+SyntaxIndex called_name(const PythonSyntax& syntax, SyntaxIndex call) {
+  const SyntaxIndex function = syntax.child(call, SyntaxField::function);
+  if (function == no_syntax || syntax.is(function, SyntaxKind::identifier)) return function;
+  if (!syntax.is(function, SyntaxKind::call)) return no_syntax;
+  const SyntaxIndex wrapper = syntax.child(function, SyntaxField::function);
+  const SyntaxIndex arguments = syntax.child(function, SyntaxField::arguments);
+  if (wrapper == no_syntax || !syntax.text_of(wrapper).ends_with("jit")) return no_syntax;
+  const SyntaxIndex first = arguments == no_syntax ? no_syntax : syntax.first(arguments);
+  const bool alone = first != no_syntax && syntax[first].next == syntax[arguments].next;
+  return alone && syntax.is(first, SyntaxKind::identifier) ? first : no_syntax;
+}
+
+// The one call of a name that is bound to the look-up alone.
+SyntaxIndex call_of_name(const PythonSyntax& syntax, const PythonScopes& scopes, SyntaxIndex lookup,
+                         std::string_view name) {
+  SyntaxIndex found = no_syntax;
+  const SyntaxIndex first = syntax[lookup].next;
+  const auto end = static_cast<SyntaxIndex>(
+      std::min<std::size_t>(syntax.nodes.size(), std::size_t{first} + most_nodes));
+  for (SyntaxIndex at = first; at < end; ++at) {
+    if (!syntax.is(at, SyntaxKind::call)) continue;
+    const SyntaxIndex called = called_name(syntax, at);
+    if (called == no_syntax || syntax.text_of(called) != name) continue;
+    const PythonBinding* binding = scopes.only(name, called);
+    const bool same = binding != nullptr && binding->kind == PythonBinding::Kind::value &&
+                      syntax.unwrapped(binding->value) == lookup;
+    if (!same) continue;
+    // Some call with and some without an attribute.
+    if (found != no_syntax) return no_syntax;
+    found = at;
+  }
+  return found;
+}
+
+}  // namespace
+
+PythonCall python_call_of(const PythonSyntax& syntax, const PythonScopes& scopes,
+                          PythonConstants& constants, SyntaxIndex call) {
+  const SyntaxIndex outer = syntax[call].parent;
+  if (syntax.is(outer, SyntaxKind::call) && syntax.child(outer, SyntaxField::function) == call) {
+    return read_call(syntax, scopes, constants, outer);
+  }
+  if (!syntax.is(outer, SyntaxKind::assignment)) return {};
+  const SyntaxIndex target = syntax.child(outer, SyntaxField::left);
+  if (!syntax.is(target, SyntaxKind::identifier)) return {};
+  const SyntaxIndex later = call_of_name(syntax, scopes, call, syntax.text_of(target));
+  return later == no_syntax ? PythonCall() : read_call(syntax, scopes, constants, later);
 }
 
 }  // namespace opseal

@@ -7,7 +7,8 @@
 
 namespace opseal {
 
-// The call of what a call returns, `f(…)(x, n=1)`, where one follows.
+// The call of what a call returns, `f(…)(x, n=1)`, where one follows; or the one call of the
+// variable that keeps it.
 PythonCall python_call_of(const PythonSyntax& syntax, const PythonScopes& scopes,
                           PythonConstants& constants, SyntaxIndex call);
 

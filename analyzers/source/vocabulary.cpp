@@ -50,11 +50,12 @@ constexpr VocabularyWord words[] = {
 };
 
 constexpr std::string_view members[] = {"def", "def_static", "impl",     "impl_abstract_pystub",
-                                        "op",  "class_",     "fallback", "set_python_module"};
+                                        "op",  "class_",     "fallback", "set_python_module",
+                                        "To"};
 
 // Those of XLA's bindings are read as a chain.
 constexpr std::string_view seed_members[] = {
-    "def", "impl", "op", "Arg", "Ret", "Ctx", "Attr", "RemainingArgs", "RemainingRets"};
+    "def", "impl", "op", "Arg", "Ret", "Ctx", "Attr", "RemainingArgs", "RemainingRets", "To"};
 
 constexpr std::string_view needles[] = {
     "TORCH_LIBRARY",  "TorchLibraryInit", "RegisterOperators", "XLA_FFI_",  "Encapsulate",

@@ -136,8 +136,8 @@ class AnnotationReader {
     }
   }
 
-  // A function is defined right below, be it by a macro of the project: the first brackets are those
-  // of its parameters, and not of a macro that isn't known.
+  // A function is defined right below, be it by a macro of the project: the first brackets are
+  // those of its parameters, and not of a macro that isn't known.
   bool is_function_below(std::uint32_t token) const {
     const auto end = std::min<std::size_t>(unit_.tokens.size(), std::size_t{token} + head_tokens);
     std::uint32_t open = token;

@@ -14,6 +14,8 @@ namespace {
 
 // Parameters of one function; nobody has more.
 constexpr std::size_t most_parameters = 256;
+// Tokens of a chain outside of its brackets.
+constexpr std::size_t most_chain_tokens = 4096;
 
 constexpr std::string_view stages[] = {"instantiate", "prepare", "initialize", "execute", "record"};
 
@@ -227,6 +229,111 @@ void read_traits(Tokens tokens, std::vector<std::string>& traits) {
   }
 }
 
+// The chain, or that of a function which makes it.
+HandlerBinding binding_of(Tokens tokens, const SourceUnit& unit, const Invocations& found) {
+  HandlerBinding binding = read_binding(tokens);
+  if (binding.whole) return binding;
+  const std::string_view maker = called_function(tokens);
+  return maker.empty() ? binding : read_binding(returned_by(maker, unit, found));
+}
+
+void set_binding(HandlerBinding binding, HandlerRecord& record) {
+  record.bound = binding.whole;
+  if (binding.whole) record.spec = std::move(binding.spec);
+  record.stage = std::move(binding.stage);
+}
+
+void set_function(Tokens tokens, std::uint32_t file, HandlerRecord& record) {
+  record.function = read_kernel_argument(tokens, file).function;
+  // Of a lambda.
+  if (record.function.declared) complete_handler(record, {}, {});
+}
+
+// `XLA_FFI_DEFINE_HANDLER(symbol, implementation, chain, traits)`
+void read_definition(const SourceUnit& unit, const Invocations& found, const Invocation& invocation,
+                     std::vector<HandlerRecord>& records) {
+  const std::vector<Tokens>& arguments = invocation.arguments;
+  if (arguments.size() < 2 || arguments[0].size() != 1) return;
+  HandlerRecord record = record_at<HandlerRecord>(unit, invocation);
+  record.symbol = {std::string(arguments[0][0].text), place_of(arguments[0], unit.file)};
+  set_function(arguments[1], unit.file, record);
+  // Without a chain the parameters themselves say what is bound.
+  const bool automatic = invocation.name.ends_with("_AUTO");
+  if (!automatic && arguments.size() > 2) {
+    set_binding(binding_of(arguments[2], unit, found), record);
+  }
+  if (const std::size_t at = automatic ? 2 : 3; arguments.size() > at) {
+    read_traits(arguments[at], record.traits);
+  }
+  records.push_back(std::move(record));
+}
+
+// The first token of the expression that ends before `end`.
+std::uint32_t start_of_expression(const SourceUnit& unit, const Invocations& found,
+                                  std::uint32_t end) {
+  std::uint32_t at = end;
+  for (std::size_t steps = 0; at > 0 && steps < most_chain_tokens; ++steps) {
+    const Token& token = unit.tokens[at - 1];
+    if (token.is(')') || token.is(']')) {
+      const std::uint32_t open = found.partners[at - 1];
+      if (open == no_token || open >= at) return at;
+      at = open;
+      continue;
+    }
+    const bool outside = token.is('(') || token.is('[') || token.is('{') || token.is('}') ||
+                         token.is(';') || token.is(',') || token.is('=') || token.is("return");
+    if (outside) return at;
+    --at;
+  }
+  return at;
+}
+
+// The function with the call frame of XLA in which something stands, be it a lambda that is kept in
+// a variable; no_token where there is none.
+std::uint32_t frame_function(const SourceUnit& unit, const Invocations& found,
+                             std::uint32_t scope) {
+  for (; scope != no_scope; scope = found.scopes[scope].parent) {
+    const Scope& here = found.scopes[scope];
+    const TokenRange& parameters = here.parameters;
+    const auto begin = unit.tokens.begin();
+    const bool framed =
+        std::any_of(begin + parameters.begin, begin + parameters.end,
+                    [](const Token& token) { return token.is("XLA_FFI_CallFrame"); });
+    if (!framed) continue;
+    if (here.kind == ScopeKind::function) return here.name_token;
+    if (here.kind != ScopeKind::lambda || parameters.begin < 2) return no_token;
+    const std::uint32_t close = parameters.begin - 2;
+    std::uint32_t at = unit.tokens[close].is(']') ? found.partners[close] : no_token;
+    if (at == no_token || at >= close) return no_token;
+    while (at > 0 && unit.tokens[at - 1].is('+')) --at;
+    return at >= 2 && unit.tokens[at - 1].is('=') ? at - 2 : no_token;
+  }
+  return no_token;
+}
+
+// `static auto* handler = Ffi::Bind()….To(implementation).release();`
+void read_object(const SourceUnit& unit, const Invocations& found, const Invocation& invocation,
+                 std::vector<HandlerRecord>& records) {
+  if (invocation.name_token < 2 || invocation.arguments.empty()) return;
+  const std::uint32_t dot = invocation.name_token - 1;
+  const std::uint32_t start = start_of_expression(unit, found, dot);
+  HandlerBinding binding = binding_of(Tokens(unit.tokens).subspan(start, dot - start), unit, found);
+  // Others have a function of that name, too.
+  if (!binding.whole) return;
+  std::uint32_t name = frame_function(unit, found, invocation.scope);
+  if (name == no_token && start >= 2 && unit.tokens[start - 1].is('=')) name = start - 2;
+  if (name == no_token || !unit.tokens[name].is_identifier()) return;
+  HandlerRecord record = record_at<HandlerRecord>(unit, invocation);
+  const Tokens symbol = Tokens(unit.tokens).subspan(name, 1);
+  record.symbol = {std::string(symbol[0].text), place_of(symbol, unit.file)};
+  // The commas of template arguments divide what stands between the brackets.
+  set_function(
+      Tokens(unit.tokens).subspan(invocation.open + 1, invocation.close - invocation.open - 1),
+      unit.file, record);
+  set_binding(std::move(binding), record);
+  records.push_back(std::move(record));
+}
+
 }  // namespace
 
 HandlerBinding read_binding(Tokens tokens) {
@@ -265,32 +372,11 @@ std::vector<std::string> parameter_words(Tokens inside) {
 void read_handlers_cpp(const SourceUnit& unit, const Invocations& found,
                        std::vector<HandlerRecord>& records) {
   for (const Invocation& invocation : found.list) {
-    if (!invocation.name.starts_with("XLA_FFI_DEFINE_HANDLER")) continue;
-    const std::vector<Tokens>& arguments = invocation.arguments;
-    if (arguments.size() < 2 || arguments[0].size() != 1) continue;
-    HandlerRecord record = record_at<HandlerRecord>(unit, invocation);
-    record.symbol = {std::string(arguments[0][0].text), place_of(arguments[0], unit.file)};
-    record.function = read_kernel_argument(arguments[1], unit.file).function;
-    if (record.function.declared) {
-      // Of a lambda.
-      complete_handler(record, {}, {});
+    if (invocation.name.starts_with("XLA_FFI_DEFINE_HANDLER")) {
+      read_definition(unit, found, invocation, records);
+    } else if (invocation.name == "To" && invocation.form == InvocationForm::member) {
+      read_object(unit, found, invocation, records);
     }
-    // Without a chain the parameters themselves say what is bound.
-    const bool automatic = invocation.name.ends_with("_AUTO");
-    if (!automatic && arguments.size() > 2) {
-      HandlerBinding binding = read_binding(arguments[2]);
-      if (const std::string_view maker = called_function(arguments[2]);
-          !binding.whole && !maker.empty()) {
-        binding = read_binding(returned_by(maker, unit, found));
-      }
-      record.bound = binding.whole;
-      if (binding.whole) record.spec = std::move(binding.spec);
-      record.stage = std::move(binding.stage);
-    }
-    if (const std::size_t at = automatic ? 2 : 3; arguments.size() > at) {
-      read_traits(arguments[at], record.traits);
-    }
-    records.push_back(std::move(record));
   }
 }
 

@@ -20,19 +20,41 @@ bool is_built_in(std::string_view name) {
                      [name](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-using HandlerIndex = std::unordered_map<std::string, const HandlerRecord*>;
-
-// Of handlers with one name, as in sources of which a build takes one, none.
-HandlerIndex index_of(const std::vector<HandlerRecord>& handlers) {
-  HandlerIndex index;
-  for (const HandlerRecord& handler : handlers) {
-    const auto [found, is_new] = index.try_emplace(handler.symbol.text, &handler);
-    if (is_new || found->second == nullptr) continue;
-    const bool same = found->second->bound == handler.bound && found->second->spec == handler.spec;
-    if (!same) found->second = nullptr;
+// Handlers by their names. Of equal ones, of which a build takes one, that of a target's own file
+// is meant, or each if they bind the same.
+class HandlerIndex {
+ public:
+  explicit HandlerIndex(const std::vector<HandlerRecord>& handlers) {
+    for (const HandlerRecord& handler : handlers) {
+      rows_[handler.symbol.text].push_back(&handler);
+    }
   }
-  return index;
-}
+
+  bool has(const std::string& symbol) const { return rows_.contains(symbol); }
+
+  // Some wrappers around a registry take the handler's own name for the target's.
+  const std::string& symbol_of(const TargetRecord& target) const {
+    const bool by_name = target.symbol.text.empty() && has(target.name.text);
+    return by_name ? target.name.text : target.symbol.text;
+  }
+
+  const HandlerRecord* of(const TargetRecord& target) const {
+    const auto found = rows_.find(symbol_of(target));
+    if (found == rows_.end() || found->second.size() > most_equal) return nullptr;
+    const HandlerRecord* first = found->second.front();
+    bool same = true;
+    for (const HandlerRecord* handler : found->second) {
+      if (handler->place.file == target.symbol.place.file) return handler;
+      same = same && handler->bound == first->bound && handler->spec == first->spec;
+    }
+    return same ? first : nullptr;
+  }
+
+ private:
+  static constexpr std::size_t most_equal = 16;
+
+  std::unordered_map<std::string, std::vector<const HandlerRecord*>> rows_;
+};
 
 void write_condition(const BuildCondition& when, const std::string& macro, const SourcePlace& place,
                      PlacedWriter& writer) {
@@ -61,12 +83,12 @@ void write_target(const TargetRecord& target, const HandlerIndex& handlers, Plac
   writer.text(Key::name, target.name.text, target.name.place);
   writer.text_if(Key::platform, target.platform.text, target.platform.place);
   if (!target.function.name.empty()) writer.function(Key::function, target.function);
-  writer.text_if(Key::symbol, target.symbol.text, target.symbol.place);
+  writer.text_if(Key::symbol, handlers.symbol_of(target),
+                 target.symbol.text.empty() ? target.name.place : target.symbol.place);
   if (target.api_version >= 0) {
     writer.count(Key::api_version, static_cast<std::uint32_t>(target.api_version), target.place);
   }
-  const auto found = handlers.find(target.symbol.text);
-  const HandlerRecord* handler = found == handlers.end() ? nullptr : found->second;
+  const HandlerRecord* handler = handlers.of(target);
   if (!target.handler_kind.empty()) {
     writer.text(Key::handler_kind, target.handler_kind, target.place);
   } else if (handler != nullptr) {
@@ -90,7 +112,7 @@ void write_target(const TargetRecord& target, const HandlerIndex& handlers, Plac
 
 bool is_target(const TargetRecord& record, const HandlerIndex& handlers) {
   if (record.lookup || record.name.text.empty()) return false;
-  return !record.if_handler || handlers.contains(record.symbol.text);
+  return !record.if_handler || handlers.has(record.symbol.text);
 }
 
 // The names that are asked for: all, if everything that could be registered is known, else those
@@ -142,7 +164,7 @@ void write_lookup(const TargetRecord& lookup, PlacedWriter& writer) {
 
 void write_targets(const std::vector<TargetRecord>& records,
                    const std::vector<HandlerRecord>& handlers, bool partial, PlacedWriter& writer) {
-  const HandlerIndex index = index_of(handlers);
+  const HandlerIndex index(handlers);
   if (!handlers.empty()) {
     const std::uint32_t list = writer.open_list(Key::handlers);
     for (const HandlerRecord& handler : handlers) write_handler(handler, writer);

@@ -8,6 +8,14 @@ SourcePlace place_at(const PythonPlace& place, std::uint32_t file) {
   return {file, place.offset, place.length};
 }
 
+// A function of the framework and not a project's own of that name, which may do anything with what
+// it is given.
+bool is_frameworks_own(std::string_view how) {
+  const std::string_view first = how.substr(0, how.find('.'));
+  return first == "jax" || first == "jaxlib" || first == "xla_client" || first == "xla_extension" ||
+         first == "brainevent";
+}
+
 // Jax's own functions make typed handlers where nothing else is said, the older ones untyped ones.
 int api_version_of(const PythonRegistration& from) {
   for (const PythonArgument& argument : from.arguments) {
@@ -15,7 +23,7 @@ int api_version_of(const PythonRegistration& from) {
     if (!argument.value.decided()) return -1;
     return argument.value.text == "0" ? 0 : argument.value.text == "1" ? 1 : -1;
   }
-  if (from.open_ended) return -1;
+  if (from.open_ended || !is_frameworks_own(from.how)) return -1;
   return from.how.ends_with("register_ffi_target") ? 1 : 0;
 }
 
@@ -79,7 +87,8 @@ void read_targets_python(const std::vector<PythonRegistration>& registrations,
       record.platform.place =
           from.key.place.length > 0 ? place_at(from.key.place, file) : record.place;
       if (from.key.decided()) record.platform.text = from.key.text;
-      if (from.key.state == PythonText::State::absent && !from.open_ended) {
+      const bool says_all = !from.open_ended && is_frameworks_own(from.how);
+      if (from.key.state == PythonText::State::absent && says_all) {
         record.platform.text = "cpu";
       }
       record.api_version = api_version_of(from);
