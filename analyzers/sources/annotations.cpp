@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "analyzers/sources/cpp_function.h"
-#include "analyzers/sources/handlers.h"
+#include "analyzers/sources/handler_binding.h"
 
 namespace opseal {
 namespace {
@@ -57,7 +58,11 @@ Functions functions_of(const Invocations& found) {
 class AnnotationReader {
  public:
   AnnotationReader(const SourceUnit& unit, const Invocations& found)
-      : unit_(unit), found_(found), functions_(functions_of(found)) {}
+      : unit_(unit), functions_(functions_of(found)) {
+    for (const Scope& scope : found.scopes) {
+      if (scope.kind == ScopeKind::function) names_.insert(scope.name_token);
+    }
+  }
 
   bool read(const SourceComment& comment, AnnotationRecord& record) const {
     std::string_view rest = comment.text;
@@ -143,14 +148,13 @@ class AnnotationReader {
     std::uint32_t open = token;
     while (open < end && !unit_.tokens[open].is('(')) ++open;
     if (open >= end || open == token) return false;
-    return std::any_of(found_.scopes.begin(), found_.scopes.end(), [open](const Scope& scope) {
-      return scope.kind == ScopeKind::function && scope.name_token + 1 == open;
-    });
+    return names_.contains(open - 1);
   }
 
   const SourceUnit& unit_;
-  const Invocations& found_;
   Functions functions_;
+  // Tokens that are names of functions where they are defined.
+  std::unordered_set<std::uint32_t> names_;
 };
 
 }  // namespace

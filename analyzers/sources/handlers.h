@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "analyzers/source/invocations.h"
@@ -27,19 +26,6 @@ struct HandlerRecord {
   std::string macro;
   SourcePlace place;
 };
-
-// What a chain of bindings says: `Ffi::Bind().Ctx<S>().Arg<B>().Attr<T>("n").Ret<B>()`.
-struct HandlerBinding {
-  // The whole chain was understood.
-  bool whole = false;
-  std::vector<std::string> spec;
-  std::string stage;
-};
-HandlerBinding read_binding(Tokens tokens);
-
-// What the parameters of an implementation are, in the words of a spec. Needs: the tokens between
-// the brackets.
-std::vector<std::string> parameter_words(Tokens inside);
 
 void read_handlers_cpp(const SourceUnit& unit, const Invocations& found,
                        std::vector<HandlerRecord>& records);

@@ -84,8 +84,7 @@ std::vector<Mistake> target_mistakes() {
              {{"name", "pkg.norm"}, {"spec", {"arg", "ret", "attr.eps:float32"}}});
          place.item["dispatch"].push_back(
              {{"operator", "pkg.norm"},
-              {"lookups",
-               {{{"operator", "pkg.norm"}, {"attributes", {{{"name", "epsilon"}}}}}}}});
+              {"lookups", {{{"operator", "pkg.norm"}, {"attributes", {{{"name", "epsilon"}}}}}}}});
          return true;
        },
        ""},
