@@ -88,6 +88,14 @@ std::vector<Mistake> target_mistakes() {
          return true;
        },
        ""},
+      {"handler-undefined", "a letter lost in the name of a handler",
+       [](Place& place) {
+         if (!place.item.contains("targets")) return false;
+         place.item["handlers"] = {{{"symbol", "FooForward"}}};
+         place.item["targets"].push_back({{"name", "pkg.foo"}, {"symbol", "FooFoward"}});
+         return true;
+       },
+       ""},
       {"export-annotation-mismatch", "an announced function that is not there",
        [](Place& place) {
          if (!is_system(place, "brainevent")) return false;
