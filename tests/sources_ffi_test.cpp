@@ -336,6 +336,40 @@ TEST_CASE("targets that come with jaxlib are not looked for") {
               "jax.ffi.ffi_call('mine', x)(x)\n") == "mine 1");
 }
 
+TEST_CASE("tvm-ffi: global functions, and those that are asked for") {
+  const Facts facts = read({{"a.cc", R"(
+TVM_FFI_STATIC_INIT_BLOCK() {
+  namespace refl = tvm::ffi::reflection;
+  refl::GlobalDef()
+      .def("demo.add_one", AddOne)
+      .def_packed("demo.sum", [](ffi::PackedArgs args, ffi::Any* rv) { *rv = args.size(); });
+}
+TVM_REGISTER_GLOBAL("demo.old").set_body_typed(Old);
+PYBIND11_MODULE(m, m) { m.def("no_function", f); }
+)"},
+                            {"a.py", R"(
+import tvm_ffi
+@tvm_ffi.register_global_func("demo.echo")
+def echo(x): return x
+tvm_ffi.get_global_func("demo.echo")
+tvm_ffi.get_global_func("demo.add_on")
+tvm_ffi.get_global_func("demo.add_on", allow_missing=True)
+tvm_ffi.get_global_func("others.function")
+)"}});
+  const Fact tvm = root(facts, "tvm-ffi");
+  std::string text;
+  for (const Fact op : tvm[Key::operators].items()) {
+    text +=
+        std::string(op[Key::name].text()) + " " + std::string(op[Key::defined_in].text()) + ", ";
+  }
+  for (const Fact dispatch : tvm[Key::dispatch].items()) {
+    text += "asks for " + std::string(dispatch[Key::operator_].text()) + ", ";
+  }
+  CHECK(text ==
+        "demo.add_one native, demo.sum native, demo.old native, demo.echo python, "
+        "asks for demo.echo, asks for demo.add_on, ");
+}
+
 TEST_CASE("announced functions are found behind macros that paste their names") {
   CHECK(annotations(
             {{"common.cuh", "#define SIG(name) void name(const BE::Tensor x, BE::Tensor y)\n"},

@@ -44,23 +44,28 @@ constexpr VocabularyWord words[] = {
     // executorch/extension/kernel_util/make_boxed_from_unboxed_functor.h
     {.text = "EXECUTORCH_LIBRARY"},
     {.text = "EXECUTORCH_SELECTIVE_LIBRARY"},
+    // tvm/ffi/reflection/registry.h and its forerunners.
+    {.text = "GlobalDef"},
+    {.text = "TVM_REGISTER_GLOBAL"},
+    {.text = "TVM_FFI_REGISTER_GLOBAL"},
     {.text = "PYBIND11_MODULE"},
     {.text = "PYBIND11_EMBEDDED_MODULE"},
     {.text = "NB_MODULE"},
 };
 
-constexpr std::string_view members[] = {"def", "def_static", "impl",     "impl_abstract_pystub",
-                                        "op",  "class_",     "fallback", "set_python_module",
-                                        "To"};
+constexpr std::string_view members[] = {"def", "def_static", "impl",      "impl_abstract_pystub",
+                                        "op",  "class_",     "fallback",  "set_python_module",
+                                        "To",  "def_packed", "def_method"};
 
 // Those of XLA's bindings are read as a chain.
 constexpr std::string_view seed_members[] = {
     "def", "impl", "op", "Arg", "Ret", "Ctx", "Attr", "RemainingArgs", "RemainingRets", "To"};
 
 constexpr std::string_view needles[] = {
-    "TORCH_LIBRARY",  "TorchLibraryInit", "RegisterOperators", "XLA_FFI_",  "Encapsulate",
-    "ONNX_OPERATOR_", "REGISTER_OP",      "REGISTER_KERNEL",   "PYBIND11_", "NB_MODULE",
-    "EXECUTORCH_",    "Library&",         "Library &",         "@BE"};
+    "TORCH_LIBRARY",    "TorchLibraryInit", "RegisterOperators", "XLA_FFI_",  "Encapsulate",
+    "ONNX_OPERATOR_",   "REGISTER_OP",      "REGISTER_KERNEL",   "PYBIND11_", "NB_MODULE",
+    "EXECUTORCH_",      "Library&",         "Library &",         "@BE",       "GlobalDef(",
+    "_REGISTER_GLOBAL("};
 
 // tensorflow/core/framework/register_types.h calls its argument once for each type; torch's macros
 // give back what they are given.

@@ -26,6 +26,7 @@
 #include "analyzers/sources/torch_facts.h"
 #include "analyzers/sources/torch_python.h"
 #include "analyzers/sources/torch_table.h"
+#include "analyzers/sources/tvm.h"
 #include "opseal/side_by_side.h"
 #include "opseal/text.h"
 
@@ -55,6 +56,7 @@ struct FileRecords {
   std::vector<TargetRecord> targets;
   std::vector<HandlerRecord> handlers;
   std::vector<AnnotationRecord> annotations;
+  std::vector<TvmRecord> tvm;
   std::vector<PrimitiveRecord> primitives;
   std::vector<Problem> problems;
 };
@@ -115,6 +117,7 @@ class SourceLoader {
           read_targets_cpp(unit, found, records_[at].targets);
           read_handlers_cpp(unit, found, records_[at].handlers);
           read_annotations(unit, found, records_[at].annotations);
+          read_tvm_cpp(unit, found, records_[at].tvm);
           if (unit.truncated) {
             note(number,
                  "too much to be read as a whole: macros stay unexpanded from some place on");
@@ -143,6 +146,7 @@ class SourceLoader {
       read_torch_python(found.registrations, bytes, number, records_[number].torch_python);
       read_targets_python(found.registrations, bytes, number, records_[number].targets);
       read_primitives(found.registrations, number, records_[number].primitives);
+      read_tvm_python(found.registrations, number, records_[number].tvm);
       for (PythonProblem& problem : found.problems) {
         note(number, std::move(problem.message), problem.place.offset, problem.place.length);
       }
@@ -222,6 +226,7 @@ class SourceLoader {
     PlacedWriter writer(facts_, folder_.files);
     write_torch_document(records, writer);
     write_primitive_documents(writer);
+    write_tvm_document(writer);
     for (FileRecords& file : records_) {
       for (Problem& problem : file.problems) {
         problem.where.file = writer.file_of(problem.where.file);
@@ -242,6 +247,23 @@ class SourceLoader {
     for (const TorchRecord& record : records) files.insert(record.place.file);
     begin("torch", files, undecided, writer);
     write_torch(table, writer);
+    writer.end();
+  }
+
+  void write_tvm_document(PlacedWriter& writer) {
+    std::vector<TvmRecord> records;
+    std::set<std::uint32_t> files;
+    for (FileRecords& file : records_) {
+      for (TvmRecord& record : file.tvm) {
+        files.insert(record.place.file);
+        records.push_back(std::move(record));
+      }
+    }
+    const bool registers = std::any_of(records.begin(), records.end(),
+                                       [](const TvmRecord& record) { return !record.lookup; });
+    if (!registers) return;
+    begin("tvm-ffi", files, {}, writer);
+    write_tvm(records, paths_, writer);
     writer.end();
   }
 
