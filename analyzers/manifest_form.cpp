@@ -255,6 +255,38 @@ constexpr std::string_view name_from_words[] = {"content", "counter", "explicit"
 constexpr Form name_from_form{.text = true, .words = name_from_words};
 constexpr std::string_view handler_kinds[] = {"typed", "untyped"};
 constexpr Form handler_kind_form{.text = true, .words = handler_kinds};
+constexpr std::string_view spec_words =
+    "`arg`, `ret`, `stream`, `attr.NAME:TYPE`; of XLA's bindings also `ctx.NAME`, `arg?` and "
+    "`ret?` "
+    "for optional ones, `arg*`, `ret*`, `attr.*` for all that are left";
+constexpr Field source_handler_fields[] = {
+    {symbol, &text_form, true, "C++ name"},
+    {function, &function_or_null, false, "the implementation"},
+    {stage, &text_form, false, ""},
+    {spec, &texts_form, false, "what it binds, in order"},
+    {parameters, &texts_form, false,
+     "what the implementation takes, each a word as in `spec`; `?`: its type doesn't tell"},
+    {traits, &texts_form, false, ""},
+    {when, &text_form, false, "condition of the build that it depends on"},
+    {macro, &text_form, false, "macro of the project that it came through"},
+    {location, &location_form, false, ""},
+};
+constexpr Form source_handler_form{.name = "SourceHandler", .fields = source_handler_fields};
+constexpr Form source_handlers_form{.item = &source_handler_form};
+
+constexpr Field annotation_fields[] = {
+    {name, &text_form, true, "the function that it announces"},
+    {function, &function_or_null, false, "that function; null: the file doesn't define it"},
+    {spec, &texts_form, false, "the tokens behind the name; missing: they are left to be guessed"},
+    {parameters, &texts_form, false,
+     "what the function takes, each a word as in `spec`; `?`: its type doesn't tell"},
+    {native_signature, &text_form, false, "C++ text"},
+    {when, &text_form, false, "condition of the build that it depends on"},
+    {location, &location_form, false, ""},
+};
+constexpr Form annotation_form{.name = "Annotation", .fields = annotation_fields};
+constexpr Form annotations_form{.item = &annotation_form};
+
 constexpr Field target_fields[] = {
     {name, &text_form, true, ""},
     {platform, &text_form, false, ""},
@@ -269,7 +301,7 @@ constexpr Field target_fields[] = {
      "what the code behind it is, whatever was registered"},
     {stages, &texts_form, false, "stages that were registered"},
     {declared_stages, &texts_form, false, "stages that the code behind it has"},
-    {spec, &texts_form, false, "`arg`, `ret`, `stream`, `attr.NAME:TYPE`"},
+    {spec, &texts_form, false, spec_words},
     {pinned, &truth_form, false, "something keeps the callback alive"},
     {replace, &truth_form, false, ""},
     {name_from, &name_from_form, false, ""},
@@ -419,6 +451,9 @@ constexpr Field lookup_fields[] = {
     {platform, &text_form, false, ""},
     {kind, &text_form, false, ""},
     {location, &location_form, false, ""},
+    {inputs, &count_form, false, "operands that the call hands over"},
+    {attributes, &attributes_form, false,
+     "those that the call hands over, with types in the language of `spec`"},
 };
 constexpr Form lookup_form{.name = "Lookup", .fields = lookup_fields};
 constexpr Form lookups_form{.item = &lookup_form};
@@ -496,6 +531,9 @@ constexpr Field manifest_fields[] = {
     {registrations, &registrations_form, false, "log in order of registration"},
     {operators, &operators_form, false, ""},
     {targets, &targets_form, false, "log in order of registration"},
+    {handlers, &source_handlers_form, false, "handlers of XLA's FFI that the sources define"},
+    {annotations, &annotations_form, false,
+     "comments by which a source announces functions to a builder"},
     {distribution, &distribution_form, false, "the package that holds the libraries"},
     {libraries, &libraries_form, false, ""},
     {caches, &caches_form, false, ""},

@@ -125,6 +125,9 @@ class OperandText {
   bool read_marks(SchemaOperand& operand) {
     const std::size_t start = at_;
     while (at_ < text_.size()) {
+      // `Tensor (a!)`: a blank means nothing to torch.
+      const std::size_t next = text_.find_first_not_of(" \t\r\n", at_);
+      if (next != text_.npos && text_[next] == '(') at_ = next;
       if (text_[at_] == '?') {
         operand.optional = true;
         ++at_;
@@ -191,12 +194,11 @@ bool is_inferred(const std::vector<SchemaOperand>& operands) {
 }  // namespace
 
 std::string torch_type_text(const SchemaOperand& operand) {
-  std::string text(operand.type);
-  text += operand.marks;
-  const std::size_t open = text.find('(', operand.type.size());
-  if (open != text.npos) text.erase(open, text.find(')', open) - open + 1);
-  std::erase(text, '!');
-  return text;
+  std::string marks(operand.marks);
+  const std::size_t open = marks.find('(');
+  if (open != marks.npos) marks.erase(open, marks.find(')', open) - open + 1);
+  std::erase_if(marks, [](char byte) { return byte == '!' || is_space(byte); });
+  return std::string(operand.type) + marks;
 }
 
 std::optional<OperatorSchema> read_torch_schema(std::string_view text) {

@@ -7,13 +7,16 @@
 
 namespace opseal {
 
-// The words of `targets[].spec`, as brainevent's `FunctionSpec` reads them:
+// The words of a `spec`, as brainevent's `FunctionSpec` reads them:
 //
 //   token := "arg" | "ret" | "stream" | "attr." NAME [":" TYPE]
 //   alias := "args" | "rets" | "ctx.stream" | "attrs." NAME [":" TYPE]
 //   NAME  := [A-Za-z_][A-Za-z0-9_]*
 //   TYPE  := bool | int8..int64 | uint8..uint64 | float16 | bfloat16 | float32 | float64
-enum class SpecKind : std::uint8_t { argument, result, stream, attribute, bad };
+//
+// and what XLA's own bindings say beyond it: "ctx." NAME, "arg?" and "ret?" for optional operands,
+// "arg*", "ret*" and "attr.*" for all that are left.
+enum class SpecKind : std::uint8_t { argument, result, stream, attribute, context, bad };
 
 struct SpecToken {
   SpecKind kind = SpecKind::bad;
@@ -23,6 +26,10 @@ struct SpecToken {
   // What stands behind the colon.
   std::string_view type;
   bool has_type = false;
+  // `arg?`.
+  bool optional = false;
+  // `arg*`.
+  bool rest = false;
 };
 
 inline std::string_view trim_spec(std::string_view text) {
@@ -40,6 +47,15 @@ inline SpecToken read_spec_token(std::string_view text) {
     token.kind = SpecKind::result;
   } else if (text == "stream" || text == "ctx.stream") {
     token.kind = SpecKind::stream;
+  } else if (text == "arg?" || text == "arg*" || text == "ret?" || text == "ret*") {
+    token.kind = text[0] == 'a' ? SpecKind::argument : SpecKind::result;
+    token.optional = text.back() == '?';
+    token.rest = text.back() == '*';
+  } else if (text == "attr.*") {
+    token.kind = SpecKind::attribute;
+    token.rest = true;
+  } else if (text.starts_with("ctx.")) {
+    token.kind = SpecKind::context;
   } else if (text.starts_with("attr.") || text.starts_with("attrs.")) {
     token.kind = SpecKind::attribute;
     token.name = text.substr(text.find('.') + 1);
@@ -52,17 +68,20 @@ inline SpecToken read_spec_token(std::string_view text) {
   return token;
 }
 
-// Calls `visit(target, spec)` for every target with a readable spec.
+// Calls `visit(manifest, item, spec)` for every target, and every annotation in sources, with a
+// readable spec. Both have a `name`.
 template <typename Visit>
 void for_each_spec(const Facts& facts, Visit visit) {
   for (const Document& document : facts.documents) {
     const Fact manifest = facts.root(document);
-    for (const Fact target : manifest[Key::targets].items()) {
-      const Fact spec = target[Key::spec];
-      if (!spec.is_list()) continue;
-      bool read = true;
-      for (const Fact word : spec.items()) read = read && word.is_text();
-      if (read) visit(manifest, target, spec);
+    for (const Key list : {Key::targets, Key::annotations}) {
+      for (const Fact item : manifest[list].items()) {
+        const Fact spec = item[Key::spec];
+        if (!spec.is_list()) continue;
+        bool read = true;
+        for (const Fact word : spec.items()) read = read && word.is_text();
+        if (read) visit(manifest, item, spec);
+      }
     }
   }
 }

@@ -128,7 +128,7 @@ void read_spec(const Fact& spec, CrossSignature& out) {
   if (!all_read(spec) || spec.size() == 0 || spec.size() > most_operands) return;
   bool good = true;
   for_each_spec_token(spec, [&](const Fact& word, const SpecToken& token) {
-    good = good && word.is_text() && token.kind != SpecKind::bad;
+    good = good && word.is_text() && token.kind != SpecKind::bad && !token.rest && !token.optional;
     if (token.kind == SpecKind::argument) count(out.inputs, false, false);
     if (token.kind == SpecKind::result) count(out.outputs, false, false);
     if (token.kind == SpecKind::attribute) out.attributes.push_back(named(token.name, false));

@@ -29,6 +29,8 @@ struct Spec {
 Spec read_spec(const Fact& words) {
   Spec spec;
   for_each_spec_token(words, [&spec](const Fact&, const SpecToken& token) {
+    // Nothing is counted where any number may come.
+    spec.readable = spec.readable && !token.rest && !token.optional;
     switch (token.kind) {
       case SpecKind::argument:
         ++spec.arguments;
@@ -42,6 +44,8 @@ Spec read_spec(const Fact& words) {
       case SpecKind::attribute:
         spec.attributes.emplace_back(token.type);
         spec.typed = spec.typed && token.has_type;
+        break;
+      case SpecKind::context:
         break;
       case SpecKind::bad:
         // Another rule's finding.

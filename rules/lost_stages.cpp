@@ -41,6 +41,9 @@ std::string name_without_stage(std::string_view symbol) {
 
 // `state<T>` of what a handler binds; empty without.
 std::string_view state_of(const Fact& handler) {
+  for (const Fact word : handler[Key::spec].items()) {
+    if (word.text().starts_with("ctx.state<")) return word.text().substr(4);
+  }
   for (const Fact context : handler[Key::contexts].items()) {
     if (context.text().starts_with("state<")) return context.text();
   }
@@ -75,11 +78,14 @@ class StageCheck {
       : facts_(facts), sink_(sink), libraries_(facts), handlers_(libraries_) {}
 
   void run() {
-    if (handlers_.empty()) return;
+    if (!facts_.said[static_cast<std::size_t>(Key::handlers)]) return;
     for (const Document& document : facts_.documents) {
       if (document.settings || document.named) continue;
       const Fact manifest = facts_.root(document);
+      const bool of_sources = manifest[Key::handlers].size() > 0;
+      if (handlers_.empty() && !of_sources) continue;
       collect(manifest);
+      collect_sources(manifest);
       for (const Fact target : manifest[Key::targets].items()) judge(manifest, target);
     }
   }
@@ -101,17 +107,35 @@ class StageCheck {
     }
   }
 
+  // The handlers that the manifest itself lists, as sources do. Of equal names, which are
+  // alternatives of one build, none.
+  void collect_sources(const Fact& manifest) {
+    own_.clear();
+    for (const Fact handler : manifest[Key::handlers].items()) {
+      const Fact symbol = handler[Key::symbol];
+      if (!symbol.is_text()) continue;
+      const auto [known, is_new] = own_.try_emplace(symbol.name(), handler);
+      if (!is_new) known->second = {};
+    }
+  }
+
   void judge(const Fact& manifest, const Fact& target) {
     const Fact stages = target[Key::stages];
     const Fact name = target[Key::name];
     if (!all_read(stages) || stages.size() > most_stages || unclear_.contains(name.name())) return;
-    const Fact handler = handlers_.of(manifest, target);
+    Fact handler = handlers_.of(manifest, target);
+    Fact content = handlers_.content_of(manifest, target);
+    const auto own = own_.find(target[Key::symbol].name());
+    const bool in_sources = !handler.said() && own != own_.end();
+    if (in_sources) {
+      handler = own->second;
+      content = manifest;
+    }
     if (!handler[Key::stage].is("execute") || handler[Key::ambiguous].truth()) return;
     sink_.inspected();
     // What is said in the manifest itself was judged already.
     if (target[Key::declared_stages].said()) return;
     const std::vector<std::string>& there = registered_[name.name()];
-    const Fact content = handlers_.content_of(manifest, target);
     const auto early = early_.try_emplace(content.index(), content).first;
     Fact lost;
     std::vector<std::string> words;
@@ -132,7 +156,8 @@ class StageCheck {
           sink_.add(std::string(name.text()),
                     std::string(words.size() == 1 ? "stage " : "stages ") + quote_list(words) +
                         " of the handler " + (words.size() == 1 ? "is" : "are") +
-                        " in the library and not registered",
+                        (in_sources ? " in the sources and not registered"
+                                    : " in the library and not registered"),
                     evidence(stages, "stages registered here" + site_of(target)));
       finding.related.push_back(evidence(lost, "handler of the stage"));
     } else if (!state.empty() && !made) {
@@ -149,6 +174,7 @@ class StageCheck {
   LibraryFacts libraries_;
   LibraryHandlers handlers_;
   std::unordered_map<std::uint32_t, EarlyStages> early_;
+  std::unordered_map<Name, Fact> own_;
   std::unordered_map<Name, std::vector<std::string>> registered_;
   // Names of which some row doesn't say its stages.
   std::unordered_map<Name, int> unclear_;

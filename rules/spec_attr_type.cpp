@@ -76,7 +76,7 @@ extern constinit const Rule spec_attr_type{
         "or `float64`",
     .severity = Severity::error,
     .inspects = "typed attribute of an argument spec",
-    .needs = {Key::targets, Key::spec},
+    .needs = {Key::spec},
     .check = check,
 };
 

@@ -49,7 +49,7 @@ extern constinit const Rule spec_bad_name{
     .fix = "use letters, digits and `_`, and begin with none of the digits",
     .severity = Severity::error,
     .inspects = "attribute of an argument spec",
-    .needs = {Key::targets, Key::spec},
+    .needs = {Key::spec},
     .check = check,
 };
 

@@ -11,13 +11,12 @@ constexpr std::string_view words[] = {"arg", "ret", "stream", "attr.", "ctx.stre
 void check(const Facts& facts, Sink& sink) {
   for_each_spec(facts, [&sink](const Fact& manifest, const Fact& target, const Fact& spec) {
     for_each_spec_token(spec, [&](const Fact& word, const SpecToken& token) {
-      // XLA's execution context holds more than the stream (scratch memory, thread pool).
-      if (token.text.starts_with("ctx.") && token.kind == SpecKind::bad &&
-          !manifest[Key::system].is("brainevent")) {
-        return;
-      }
+      // XLA's execution context holds more than the stream (scratch memory, thread pool), and its
+      // bindings take what is left over.
+      const bool of_xla = token.kind == SpecKind::context || token.rest || token.optional;
+      if (of_xla && !manifest[Key::system].is("brainevent")) return;
       sink.inspected();
-      if (token.kind != SpecKind::bad) return;
+      if (token.kind != SpecKind::bad && !of_xla) return;
       Finding& finding = sink.add(
           std::string(target[Key::name].text()),
           quote(token.text) + " in the spec is none of `arg`, `ret`, `stream`, `attr.NAME:TYPE`" +
@@ -41,7 +40,7 @@ extern constinit const Rule spec_bad_token{
     .fix = "use `arg`, `ret`, `stream` or `attr.NAME:TYPE`",
     .severity = Severity::error,
     .inspects = "token of an argument spec",
-    .needs = {Key::targets, Key::spec},
+    .needs = {Key::spec},
     .check = check,
 };
 

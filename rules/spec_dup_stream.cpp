@@ -34,8 +34,8 @@ extern constinit const Rule spec_dup_stream{
     .example = R"({"name": "lib.f", "spec": ["stream", "arg", "ret", "ctx.stream"]})",
     .fix = "keep one `stream`",
     .severity = Severity::error,
-    .inspects = "target with an argument spec",
-    .needs = {Key::targets, Key::spec},
+    .inspects = "target or annotation with an argument spec",
+    .needs = {Key::spec},
     .check = check,
 };
 

@@ -51,8 +51,8 @@ extern constinit const Rule spec_no_ret{
         "name each output buffer with `ret`; a function that works in place returns the buffer "
         "that it was given",
     .severity = Severity::error,
-    .inspects = "target with an argument spec",
-    .needs = {Key::targets, Key::spec},
+    .inspects = "target or annotation with an argument spec",
+    .needs = {Key::spec},
     .check = check,
 };
 

@@ -29,7 +29,7 @@ Counted count_tokens(const Fact& spec) {
     if (token.kind == SpecKind::argument) ++counted.arguments;
     if (token.kind == SpecKind::result) ++counted.results;
     if (token.kind == SpecKind::attribute) counted.attributes.push_back(token.name);
-    if (token.kind == SpecKind::bad) counted.readable = false;
+    if (token.kind == SpecKind::bad || token.rest || token.optional) counted.readable = false;
   });
   return counted;
 }

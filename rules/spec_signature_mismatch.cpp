@@ -8,6 +8,7 @@
 #include "opseal/rule.h"
 #include "opseal/text.h"
 #include "rules/arg_spec.h"
+#include "rules/binding_signature.h"
 #include "rules/handler_signature.h"
 #include "rules/target_specs.h"
 
@@ -76,6 +77,8 @@ std::string_view in_words(SpecKind kind) {
       return "`stream`";
     case SpecKind::attribute:
       return "an attribute";
+    case SpecKind::context:
+      return "a context";
     case SpecKind::bad:
       break;
   }
@@ -150,6 +153,7 @@ void check(const Facts& facts, Sink& sink) {
     }
   }
   check_handler_signatures(facts, sink);
+  check_bindings(facts, sink);
 }
 
 }  // namespace
@@ -173,9 +177,9 @@ extern constinit const Rule spec_signature_mismatch{
     .severity = Severity::error,
     .inspects =
         "target with a spec, whose kernel has a native signature that takes buffers of a bridge, "
-        "or "
-        "whose handler was read from its library",
-    .needs = {Key::targets, Key::spec},
+        "or whose handler was read from its library; handler or annotation in sources whose "
+        "function is known",
+    .needs = {Key::spec},
     .reads = {Key::handlers},
     .check = check,
 };

@@ -94,6 +94,8 @@ constexpr Exception exceptions[] = {
     {"dispatch.exceptions.*", "what the rules are to let pass, not what is dispatched"},
     {"dispatch.kinds", "the whole enumeration; which of it is served is compared"},
     {"dispatch.lookups.*", "what callers ask for, not what is there"},
+    {"handlers.*", "how sources define what stands behind targets; those are compared"},
+    {"annotations.*", "what sources announce to a builder, whose targets are compared"},
 };
 
 // What an object needs besides for a member of it to be compared.

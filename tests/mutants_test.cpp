@@ -58,7 +58,7 @@ const std::vector<Lack>& lacks() {
       {"schema texts and marks of writes",
        {"alias-incoherent", "cross-mutation", "def-without-impl", "impl-def-unseen",
         "impl-without-def", "mutates-args-malformed", "mutation-unmarked", "schema-arity",
-        "schema-conflict"}},
+        "schema-conflict", "schema-malformed"}},
       {"gradients and shape functions among the kernels",
        {"autograd-key-device", "autograd-key-missing", "fake-missing", "grad-unmarked"}},
       {"kernels that are no functions of Python",

@@ -94,6 +94,16 @@ TEST_CASE("torch schema: open ends, no results, no name, inferred names") {
   CHECK(torch_schema("x::none() -> Tensor").says_mutation);
 }
 
+TEST_CASE("torch schema: blanks may stand before an alias mark") {
+  const OperatorSchema schema =
+      torch_schema("x::y(Tensor (a!)[] a, *, Tensor  (b!) out) -> Tensor (b!)");
+  CHECK(schema.inputs[0].alias == "a!");
+  CHECK(torch_type_text(schema.inputs[0]) == "Tensor[]");
+  CHECK(schema.inputs[1].name == "out");
+  CHECK(schema.outputs[0].alias == "b!");
+  CHECK(torch_type_text(schema.outputs[0]) == "Tensor");
+}
+
 TEST_CASE("torch schema: what is none is no schema") {
   for (const char* text : {"", "x", "x::y(", "x::y(Tensor a", "x::y(Tensor a)", "x::y(Tensor a) ->",
                            "x::y(Tensor a,) -> Tensor", "x::y(str a=\") -> Tensor", "x::y)(",

@@ -351,4 +351,22 @@ TEST_CASE("tests, examples and vendored projects are set aside") {
   CHECK(!is_aside("tests"));
 }
 
+TEST_CASE("a kernel for everything under a key is no operator's") {
+  const Facts facts = read({{"a.cpp", R"(
+TORCH_LIBRARY(ns, m) { m.def("f(Tensor x) -> Tensor"); }
+TORCH_LIBRARY_IMPL(_, XPU, m) {
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&xpu_fallback>());
+}
+TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { if (flag) { m.fallback(Boxed()); } m.fallback(Boxed()); }
+TORCH_LIBRARY_IMPL(_, AutogradXPU, m) { m.fallback(torch::CppFunction::makeFallthrough()); }
+TORCH_LIBRARY_IMPL(ns, CPU, m) { m.fallback(Boxed()); }
+)"}});
+  const Fact torch = root(facts, "torch");
+  std::string text;
+  for (const Fact key : torch[Key::backend_fallbacks].items())
+    text += std::string(key.text()) + " ";
+  CHECK(text == "XPU PrivateUse1 ");
+  CHECK(torch[Key::operators].size() == 1);
+}
+
 }  // namespace opseal::test

@@ -84,6 +84,9 @@ constexpr PythonCallForm forms[] = {
     {"ffi_call", Home::jax, Kind::ffi_lookup,
      "target_name:name result_shape_dtypes | has_side_effect vmap_method input_layouts "
      "output_layouts input_output_aliases custom_call_api_version legacy_backend_config"},
+    {"ffi_lowering", Home::jax, Kind::ffi_lookup,
+     "call_target_name:name | operand_layouts result_layouts backend_config "
+     "skip_ffi_layout_processing operand_output_aliases has_side_effect api_version"},
     {"generated_jit", Home::numba, Kind::numba_kernel, "function:function", {}, {}, true},
     {"get_global_func", Home::tvm, Kind::tvm_lookup, "name:name allow_missing"},
     {"guvectorize", Home::numba, Kind::numba_kernel, "signatures layout", {}, {}, true},

@@ -107,9 +107,7 @@ PythonConstant PythonConstants::of(SyntaxIndex expression, std::size_t depth) {
     case SyntaxKind::identifier:
       return of_name(index, depth);
     case SyntaxKind::attribute:
-      constant.kind = Kind::reference;
-      constant.text = syntax_.text_of(index).substr(0, 256);
-      return constant;
+      return of_attribute(index, depth);
     case SyntaxKind::call:
       return of_call(index, depth);
     case SyntaxKind::subscript:
@@ -249,6 +247,29 @@ PythonConstant PythonConstants::of_name(SyntaxIndex name, std::size_t depth) {
   PythonConstant value = of(binding->value, depth + 1);
   steps_ += value.text.size() / 16;
   return value.kind == Kind::undecided ? constant : value;
+}
+
+// `Class.name`, which the class binds once to a text: classes that register themselves keep their
+// names so.
+PythonConstant PythonConstants::of_attribute(SyntaxIndex attribute, std::size_t depth) {
+  PythonConstant constant{
+      Kind::reference, std::string(syntax_.text_of(attribute).substr(0, 256)), {}, attribute};
+  const SyntaxIndex object = syntax_.unwrapped(syntax_.child(attribute, SyntaxField::object));
+  const SyntaxIndex name = syntax_.child(attribute, SyntaxField::attribute);
+  if (!syntax_.is(object, SyntaxKind::identifier) || name == no_syntax) return constant;
+  const PythonBinding* owner = scopes_.only(syntax_.text_of(object), object);
+  if (owner == nullptr || owner->kind != PythonBinding::Kind::definition) return constant;
+  if (!syntax_.is(owner->value, SyntaxKind::class_definition)) return constant;
+  const SyntaxIndex body = syntax_.child(owner->value, SyntaxField::body);
+  const SyntaxIndex first = body == no_syntax ? no_syntax : syntax_.first(body);
+  if (first == no_syntax) return constant;
+  const PythonBinding* binding = scopes_.only(syntax_.text_of(name), body);
+  const bool own = binding != nullptr && binding->kind == PythonBinding::Kind::value &&
+                   binding->name >= body && binding->name < syntax_[body].next;
+  if (!own) return constant;
+  PythonConstant value = of(binding->value, depth + 1);
+  steps_ += value.text.size() / 16;
+  return value.is_text() ? value : constant;
 }
 
 PythonConstant PythonConstants::of_call(SyntaxIndex call, std::size_t depth) {

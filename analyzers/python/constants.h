@@ -75,6 +75,7 @@ class PythonConstants {
   PythonConstant of_dictionary(SyntaxIndex dictionary, std::size_t depth);
   PythonConstant of_sum(SyntaxIndex sum, std::size_t depth);
   PythonConstant of_name(SyntaxIndex name, std::size_t depth);
+  PythonConstant of_attribute(SyntaxIndex attribute, std::size_t depth);
   PythonConstant of_call(SyntaxIndex call, std::size_t depth);
   PythonConstant of_subscript(SyntaxIndex subscript, std::size_t depth);
   bool append_interpolation(SyntaxIndex interpolation, std::size_t depth, std::string& text);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzers/python/conditions.h"
+#include "analyzers/python/ffi_attributes.h"
 #include "analyzers/python/functions.h"
 
 namespace opseal {
@@ -327,6 +328,9 @@ PythonRegistration PythonRegistrationBuilder::from_call(const PythonCallee& call
              syntax_.is(parent, SyntaxKind::assignment)) {
     const SyntaxIndex target = syntax_.child(parent, SyntaxField::left);
     if (target != no_syntax && target != call) made.holder = excerpt(target);
+  }
+  if (made.kind == PythonKind::ffi_lookup && definition == no_syntax) {
+    made.call = python_call_of(syntax_, scopes_, constants_, call);
   }
   infer_schema(made);
   return made;

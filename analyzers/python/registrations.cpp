@@ -293,23 +293,11 @@ class Reader {
 
 bool may_hold_registrations(std::string_view text) {
   // Each name of a form contains one of these, or the module that it has to come from does.
-  constexpr std::array<std::string_view, 17> words = {"torch.library",
-                                                      "torch import library",
-                                                      "torch.ops",
-                                                      "register_custom",
-                                                      "register_ffi",
-                                                      "ffi_call",
-                                                      "Primitive",
-                                                      "primitive_",
-                                                      "XLACustomKernel",
-                                                      "def_",
-                                                      "custom_vjp",
-                                                      "custom_jvp",
-                                                      "triton",
-                                                      "numba",
-                                                      "tvm",
-                                                      "register_etp",
-                                                      "load_c"};
+  constexpr std::array<std::string_view, 18> words = {
+      "torch.library", "torch import library", "torch.ops",  "register_custom", "register_ffi",
+      "ffi_call",      "ffi_lowering",         "Primitive",  "primitive_",      "XLACustomKernel",
+      "def_",          "custom_vjp",           "custom_jvp", "triton",          "numba",
+      "tvm",           "register_etp",         "load_c"};
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     return text.find(word) != std::string_view::npos;
   });

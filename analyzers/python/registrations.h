@@ -145,6 +145,25 @@ struct PythonArgument {
   bool list = false;
 };
 
+// An argument by name of a call that runs a kernel.
+struct PythonCallAttribute {
+  std::string name;
+  // The dtype, `string`, or `span<int32>` for an array, as XLA gets the value; empty where the text
+  // doesn't tell.
+  std::string type;
+  PythonPlace place;
+};
+
+// The call of what the registration makes: `ffi_call("name", …)(x, n=1)`.
+struct PythonCall {
+  bool made = false;
+  // `*args` or `**kwargs`.
+  bool open_ended = false;
+  std::uint32_t positional = 0;
+  std::vector<PythonCallAttribute> attributes;
+  PythonPlace place;
+};
+
 struct PythonRegistration {
   PythonKind kind = PythonKind::torch_library;
   // What was called, by its full name as far as imports tell it: `torch.library.define`.
@@ -171,6 +190,8 @@ struct PythonRegistration {
   std::vector<PythonArgument> arguments;
   // `*args` or `**kwargs` in the call: what isn't said may still be there.
   bool open_ended = false;
+  // Of a look-up of a target.
+  PythonCall call;
   // Of a use: the number of positional arguments.
   std::uint32_t positional = 0;
   // The call or the assignment, and what a report should show of it.

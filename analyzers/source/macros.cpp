@@ -51,7 +51,8 @@ void describe_body(const Vocabulary& vocabulary, MacroDefinition& definition) {
       definition.has_seed = true;
     }
     const bool is_member = i > 0 && (body[i - 1].is('.') || body[i - 1].is("->"));
-    if (is_called && is_member && contains(vocabulary.seed_members, token.text)) {
+    const bool is_template = i + 1 < body.size() && body[i + 1].is('<');
+    if ((is_called || is_template) && is_member && contains(vocabulary.seed_members, token.text)) {
       definition.has_seed = true;
     }
   }

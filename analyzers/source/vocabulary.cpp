@@ -31,6 +31,10 @@ constexpr VocabularyWord words[] = {
     // jaxlib/ffi_helpers.h and kernel_pybind11_helpers.h: EncapsulateFunction,
     // EncapsulateFfiHandler.
     {.text = "Encapsulate", .is_prefix = true},
+    // `nanobind::capsule`, where a module makes them itself.
+    {.text = "capsule"},
+    // brainevent's bridge, in the functions that its macros make.
+    {.text = "BE", .use = seed},
     // onnxruntime/core/framework/op_kernel.h, custom operators' macros included.
     {.text = "ONNX_OPERATOR_", .is_prefix = true},
     // tensorflow/core/framework/op.h and op_kernel.h
@@ -40,20 +44,28 @@ constexpr VocabularyWord words[] = {
     // executorch/extension/kernel_util/make_boxed_from_unboxed_functor.h
     {.text = "EXECUTORCH_LIBRARY"},
     {.text = "EXECUTORCH_SELECTIVE_LIBRARY"},
+    // tvm/ffi/reflection/registry.h and its forerunners.
+    {.text = "GlobalDef"},
+    {.text = "TVM_REGISTER_GLOBAL"},
+    {.text = "TVM_FFI_REGISTER_GLOBAL"},
     {.text = "PYBIND11_MODULE"},
     {.text = "PYBIND11_EMBEDDED_MODULE"},
     {.text = "NB_MODULE"},
 };
 
-constexpr std::string_view members[] = {"def", "def_static", "impl",     "impl_abstract_pystub",
-                                        "op",  "class_",     "fallback", "set_python_module"};
+constexpr std::string_view members[] = {"def", "def_static", "impl",      "impl_abstract_pystub",
+                                        "op",  "class_",     "fallback",  "set_python_module",
+                                        "To",  "def_packed", "def_method"};
 
-constexpr std::string_view seed_members[] = {"def", "impl", "op"};
+// Those of XLA's bindings are read as a chain.
+constexpr std::string_view seed_members[] = {
+    "def", "impl", "op", "Arg", "Ret", "Ctx", "Attr", "RemainingArgs", "RemainingRets", "To"};
 
 constexpr std::string_view needles[] = {
-    "TORCH_LIBRARY",  "TorchLibraryInit", "RegisterOperators", "XLA_FFI_",  "Encapsulate",
-    "ONNX_OPERATOR_", "REGISTER_OP",      "REGISTER_KERNEL",   "PYBIND11_", "NB_MODULE",
-    "EXECUTORCH_",    "Library&",         "Library &"};
+    "TORCH_LIBRARY",    "TorchLibraryInit", "RegisterOperators", "XLA_FFI_",  "Encapsulate",
+    "ONNX_OPERATOR_",   "REGISTER_OP",      "REGISTER_KERNEL",   "PYBIND11_", "NB_MODULE",
+    "EXECUTORCH_",      "Library&",         "Library &",         "@BE",       "GlobalDef(",
+    "_REGISTER_GLOBAL("};
 
 // tensorflow/core/framework/register_types.h calls its argument once for each type; torch's macros
 // give back what they are given.

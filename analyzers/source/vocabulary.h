@@ -28,7 +28,7 @@ struct Vocabulary {
   std::span<const VocabularyWord> words;
   // Members whose calls are Invocations: `def` for `m.def(…)`.
   std::span<const std::string_view> members;
-  // Those of them that make a macro worth expanding whose body calls them.
+  // Members that make a macro worth expanding whose body calls them.
   std::span<const std::string_view> seed_members;
   // A file that has none of these (nor a macro of the project that leads to one) is not looked at.
   std::span<const std::string_view> needles;

@@ -118,9 +118,19 @@ void Declarations::scan(std::string_view bytes, std::uint32_t file) {
 }
 
 void Declarations::complete(SourceFunction& function, const std::vector<std::string>& paths) const {
-  if (function.declared || function.name.empty()) return;
+  if (function.declared) return;
+  const std::vector<const SourceFunction*> chosen = meant_by(function, paths);
+  if (chosen.empty()) return;
+  const std::string name = function.name;
+  function = *chosen.front();
+  function.name = name;
+}
+
+std::vector<const SourceFunction*> Declarations::meant_by(
+    const SourceFunction& function, const std::vector<std::string>& paths) const {
+  if (function.name.empty()) return {};
   const auto found = found_.find(std::string(base_of(function.name)));
-  if (found == found_.end()) return;
+  if (found == found_.end()) return {};
   std::vector<const SourceFunction*> own;
   std::vector<const SourceFunction*> near;
   std::vector<const SourceFunction*> all;
@@ -133,12 +143,10 @@ void Declarations::complete(SourceFunction& function, const std::vector<std::str
     most_shared = std::max(most_shared, shared);
     if (shared == most_shared) near.push_back(&one);
   }
-  if (all.size() >= most_declarations) return;
+  if (all.size() >= most_declarations) return {};
   const std::vector<const SourceFunction*>& chosen = agree(all) ? all : own.empty() ? near : own;
-  if (chosen.empty() || !agree(chosen)) return;
-  const std::string name = function.name;
-  function = *chosen.front();
-  function.name = name;
+  if (!agree(chosen)) return {};
+  return chosen;
 }
 
 }  // namespace opseal

@@ -24,6 +24,9 @@ class Declarations {
   // file, else those of the folder that shares most of the path, else all of them.
   // `paths`: of the files, by number.
   void complete(SourceFunction& function, const std::vector<std::string>& paths) const;
+  // Those declarations, which take equally many parameters; none where they don't agree.
+  std::vector<const SourceFunction*> meant_by(const SourceFunction& function,
+                                              const std::vector<std::string>& paths) const;
 
  private:
   std::unordered_map<std::string, std::vector<SourceFunction>> found_;

@@ -15,9 +15,11 @@
 #include "analyzers/source/needles.h"
 #include "analyzers/source/preprocessor.h"
 #include "analyzers/source/source_tree.h"
+#include "analyzers/sources/annotations.h"
 #include "analyzers/sources/autograd.h"
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/declarations.h"
+#include "analyzers/sources/handlers.h"
 #include "analyzers/sources/onnx.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/primitives.h"
@@ -27,6 +29,7 @@
 #include "analyzers/sources/torch_facts.h"
 #include "analyzers/sources/torch_python.h"
 #include "analyzers/sources/torch_table.h"
+#include "analyzers/sources/tvm.h"
 #include "opseal/side_by_side.h"
 #include "opseal/text.h"
 
@@ -54,6 +57,9 @@ struct FileRecords {
   TorchCpp torch_cpp;
   std::vector<TorchRecord> torch_python;
   std::vector<TargetRecord> targets;
+  std::vector<HandlerRecord> handlers;
+  std::vector<AnnotationRecord> annotations;
+  std::vector<TvmRecord> tvm;
   std::vector<PrimitiveRecord> primitives;
   std::vector<OnnxRecord> onnx;
   std::vector<AutogradRecord> autograd;
@@ -124,6 +130,9 @@ class SourceLoader {
           read_targets_cpp(unit, found, records_[at].targets);
           read_onnx_cpp(unit, found, records_[at].onnx);
           read_tensorflow_cpp(unit, found, records_[at].tensorflow);
+          read_handlers_cpp(unit, found, records_[at].handlers);
+          read_annotations(unit, found, records_[at].annotations);
+          read_tvm_cpp(unit, found, records_[at].tvm);
           if (unit.truncated) {
             note(number,
                  "too much to be read as a whole: macros stay unexpanded from some place on");
@@ -163,6 +172,7 @@ class SourceLoader {
       read_torch_python(found.registrations, bytes, number, records_[number].torch_python);
       read_targets_python(found.registrations, bytes, number, records_[number].targets);
       read_primitives(found.registrations, number, records_[number].primitives);
+      read_tvm_python(found.registrations, number, records_[number].tvm);
       for (PythonProblem& problem : found.problems) {
         note(number, std::move(problem.message), problem.place.offset, problem.place.length);
       }
@@ -179,13 +189,18 @@ class SourceLoader {
     records_[number].problems.push_back({where, std::move(message), {}, Severity::warning});
   }
 
+  // The functions whose declarations are looked for.
+  static bool is_wanted(const SourceFunction& function) {
+    return !function.declared && !function.name.empty();
+  }
+
   void find_declarations(std::vector<TorchRecord>& records) {
     Declarations declarations;
     std::set<std::string> names;
     bool short_names = false;
-    for (const TorchRecord& record : records) {
-      if (record.python || record.function.declared || record.function.name.empty()) continue;
-      const std::string name(base_of(record.function.name));
+    const auto want = [&](const SourceFunction& function) {
+      if (!is_wanted(function)) return;
+      const std::string name(base_of(function.name));
       declarations.want(name);
       // Shorter ones can't be looked for, and are in most files anyway.
       if (name.size() >= 3) {
@@ -193,6 +208,12 @@ class SourceLoader {
       } else {
         short_names = true;
       }
+    };
+    for (const TorchRecord& record : records) {
+      if (!record.python) want(record.function);
+    }
+    for (const FileRecords& file : records_) {
+      for (const HandlerRecord& handler : file.handlers) want(handler.function);
     }
     if (!declarations.wants_any()) return;
     const Needles needles({names.begin(), names.end()});
@@ -205,6 +226,11 @@ class SourceLoader {
     }
     for (TorchRecord& record : records) {
       if (!record.python) declarations.complete(record.function, paths_);
+    }
+    for (FileRecords& file : records_) {
+      for (HandlerRecord& handler : file.handlers) {
+        if (is_wanted(handler.function)) complete_handler(handler, declarations, paths_);
+      }
     }
   }
 
@@ -229,6 +255,7 @@ class SourceLoader {
     write_onnx_document(writer);
     write_autograd_document(writer);
     write_tensorflow_document(writer);
+    write_tvm_document(writer);
     for (FileRecords& file : records_) {
       for (Problem& problem : file.problems) {
         problem.where.file = writer.file_of(problem.where.file);
@@ -252,6 +279,23 @@ class SourceLoader {
     writer.end();
   }
 
+  void write_tvm_document(PlacedWriter& writer) {
+    std::vector<TvmRecord> records;
+    std::set<std::uint32_t> files;
+    for (FileRecords& file : records_) {
+      for (TvmRecord& record : file.tvm) {
+        files.insert(record.place.file);
+        records.push_back(std::move(record));
+      }
+    }
+    const bool registers = std::any_of(records.begin(), records.end(),
+                                       [](const TvmRecord& record) { return !record.lookup; });
+    if (!registers) return;
+    begin("tvm-ffi", files, {}, writer);
+    write_tvm(records, paths_, writer);
+    writer.end();
+  }
+
   // The head of a document, with what is said of the tree; `files`: those that say something.
   void begin(std::string_view system, const std::set<std::uint32_t>& files,
              const std::vector<UndecidedName>& undecided, PlacedWriter& writer) {
@@ -262,34 +306,46 @@ class SourceLoader {
   // The targets of XLA are written with the primitives of JAX.
   void write_primitive_documents(PlacedWriter& writer) {
     std::vector<TargetRecord> targets;
+    std::vector<HandlerRecord> handlers;
+    std::vector<AnnotationRecord> annotations;
     std::vector<PrimitiveRecord> records;
     std::vector<UndecidedName> undecided;
     for (FileRecords& file : records_) {
+      for (AnnotationRecord& one : file.annotations) annotations.push_back(std::move(one));
+      for (HandlerRecord& handler : file.handlers) handlers.push_back(std::move(handler));
       for (TargetRecord& record : file.targets) {
-        if (!record.lookup && record.name.text.empty()) {
+        if (!record.lookup && !record.if_handler && record.name.text.empty()) {
           undecided.push_back({record.written, record.place});
         }
         targets.push_back(std::move(record));
       }
       for (PrimitiveRecord& record : file.primitives) records.push_back(std::move(record));
     }
-    const bool registers = std::any_of(
-        targets.begin(), targets.end(),
-        [](const TargetRecord& record) { return !record.lookup && !record.name.text.empty(); });
+    const bool registers =
+        !handlers.empty() ||
+        std::any_of(targets.begin(), targets.end(), [](const TargetRecord& record) {
+          return !record.lookup && !record.if_handler && !record.name.text.empty();
+        });
     for (const std::string_view system : {"brainevent", "braintrace", "jax"}) {
       const std::vector<Primitive> primitives = primitives_of(system, records);
       const bool with_targets = system == "jax" && registers;
-      if (primitives.empty() && !with_targets) continue;
+      const bool with_annotations = system == "brainevent" && !annotations.empty();
+      if (primitives.empty() && !with_targets && !with_annotations) continue;
       std::set<std::uint32_t> files;
       for (const Primitive& primitive : primitives) {
         for (const PrimitiveRecord* record : primitive.records) files.insert(record->place.file);
       }
       if (with_targets) {
         for (const TargetRecord& record : targets) files.insert(record.place.file);
+        for (const HandlerRecord& handler : handlers) files.insert(handler.place.file);
+      }
+      if (with_annotations) {
+        for (const AnnotationRecord& one : annotations) files.insert(one.place.file);
       }
       begin(system, files, with_targets ? undecided : std::vector<UndecidedName>(), writer);
       write_primitives(primitives, writer);
-      if (with_targets) write_targets(targets, folder_.partial, writer);
+      if (with_annotations) write_annotations(annotations, writer);
+      if (with_targets) write_targets(targets, handlers, folder_.partial, writer);
       writer.end();
     }
   }

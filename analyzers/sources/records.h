@@ -59,6 +59,8 @@ enum class TorchUse : std::uint8_t {
   // The namespace is taken as a whole (`TORCH_LIBRARY`, `Library(ns, "DEF")`), which one package
   // alone may do; there is no name.
   own,
+  // A kernel for every operator under a key (`m.fallback(…)`); there is no name.
+  backend_fallback,
 };
 
 struct TorchRecord {

@@ -198,7 +198,8 @@ class TorchReader {
       if (root->name == "RegisterOperators") read_op(invocation);
       return;
     }
-    if (invocation.name != "def" && invocation.name != "impl") return;
+    const bool fallback = invocation.name == "fallback";
+    if (invocation.name != "def" && invocation.name != "impl" && !fallback) return;
     if (root->form != InvocationForm::member || root->object.empty()) return;
     const Block* block = block_for(invocation.scope, root->object);
     if (block == nullptr || invocation.arguments.empty()) return;
@@ -213,7 +214,9 @@ class TorchReader {
       return;
     }
     const std::size_t first = out_.records.size();
-    if (invocation.name == "def") {
+    if (fallback) {
+      read_fallback(invocation, std::move(record));
+    } else if (invocation.name == "def") {
       read_def(invocation.arguments, std::move(record));
     } else {
       read_impl(invocation.arguments, std::move(record));
@@ -223,6 +226,18 @@ class TorchReader {
       out_.delegated.push_back({block->function, std::move(out_.records[at])});
     }
     out_.records.resize(first);
+  }
+
+  // `m.fallback(CppFunction::makeFromBoxedFunction<&fallback>())` in a block for every namespace.
+  void read_fallback(const Invocation& invocation, TorchRecord record) {
+    if (record.space.text != "_" || record.key.empty()) return;
+    const Tokens function = invocation.arguments.front();
+    record.use = TorchUse::backend_fallback;
+    // Passes on and serves nothing.
+    record.fallthrough = std::any_of(function.begin(), function.end(), [](const Token& token) {
+      return token.is("makeFallthrough");
+    });
+    out_.records.push_back(std::move(record));
   }
 
   // The text that an argument is, also within `torch::schema(…)` and TORCH_SELECTIVE_SCHEMA(…).

@@ -97,6 +97,13 @@ void write_lookups(const std::vector<const TorchRecord*>& lookups, PlacedWriter&
 }  // namespace
 
 void write_torch(const TorchTable& table, PlacedWriter& writer) {
+  if (!table.fallbacks.empty()) {
+    const std::uint32_t list = writer.open_list(Key::backend_fallbacks);
+    for (const TorchRecord* record : table.fallbacks) {
+      writer.text(Key::none, record->key, record->place);
+    }
+    writer.close_list(list);
+  }
   const std::uint32_t operators = writer.open_list(Key::operators);
   for (const TorchOperator& op : table.operators) write_operator(op, writer);
   writer.close_list(operators);

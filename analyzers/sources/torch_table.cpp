@@ -67,6 +67,10 @@ class TorchJoin {
   TorchTable run() {
     for (const TorchRecord& record : records_) {
       if (record.use == TorchUse::own) continue;
+      if (record.use == TorchUse::backend_fallback) {
+        add_fallback(record);
+        continue;
+      }
       if (record.name.text.empty()) {
         if (record.use != TorchUse::lookup) table_.undecided.push_back(&record);
         continue;
@@ -95,8 +99,16 @@ class TorchJoin {
         break;
       case TorchUse::lookup:
       case TorchUse::own:
+      case TorchUse::backend_fallback:
         break;
     }
+  }
+
+  void add_fallback(const TorchRecord& record) {
+    const bool known =
+        std::any_of(table_.fallbacks.begin(), table_.fallbacks.end(),
+                    [&record](const TorchRecord* other) { return other->key == record.key; });
+    if (!record.fallthrough && !known) table_.fallbacks.push_back(&record);
   }
 
   // Rows of equal schemas are one, but for a second definition in one file that meets the first.

@@ -31,6 +31,8 @@ struct TorchTable {
   std::vector<TorchOperator> operators;
   // Asked for by name, in a namespace whose operators are all known.
   std::vector<const TorchRecord*> lookups;
+  // Keys with a kernel for everything, and the first place that says so.
+  std::vector<const TorchRecord*> fallbacks;
   // Registrations whose name only the running code knows.
   std::vector<const TorchRecord*> undecided;
 };

@@ -24,7 +24,9 @@ bool is_slip(std::string_view a, std::string_view b) {
 
 TorchUnknowns::TorchUnknowns(const std::vector<TorchRecord>& records) {
   for (const TorchRecord& record : records) {
-    if (record.use == TorchUse::lookup || record.use == TorchUse::own) continue;
+    const bool names_nothing =
+        record.use == TorchUse::own || record.use == TorchUse::backend_fallback;
+    if (record.use == TorchUse::lookup || names_nothing) continue;
     Use& use = uses_[record.use];
     const bool named = !record.name.text.empty();
     if (!named && record.space.open) {

@@ -201,6 +201,16 @@ std::vector<Mistake> definition_mistakes() {
                                           {"native_signature", "()"}});
          return true;
        }},
+      {"schema-malformed", "a bracket lost",
+       [](Place& place) {
+         if (!in_torch(place)) return false;
+         std::string schema = place.item["schema"];
+         const std::size_t close = schema.rfind(") ->");
+         if (close == schema.npos) return false;
+         schema.erase(close, 1);
+         place.item["schema"] = schema;
+         return true;
+       }},
       {"schema-conflict", "a second definition with an argument more",
        [](Place& place) {
          if (!has_schema(place.item) || is_inferred(place.item)) return false;

@@ -77,6 +77,39 @@ std::vector<Mistake> target_mistakes() {
          return add_target(place, {"arg", "ret", "attr.n:complex64"});
        },
        ""},
+      {"spec-call-mismatch", "an attribute under another name",
+       [](Place& place) {
+         if (!place.item.contains("targets")) return false;
+         place.item["targets"].push_back(
+             {{"name", "pkg.norm"}, {"spec", {"arg", "ret", "attr.eps:float32"}}});
+         place.item["dispatch"].push_back(
+             {{"operator", "pkg.norm"},
+              {"lookups", {{{"operator", "pkg.norm"}, {"attributes", {{{"name", "epsilon"}}}}}}}});
+         return true;
+       },
+       ""},
+      {"handler-undefined", "a letter lost in the name of a handler",
+       [](Place& place) {
+         if (!place.item.contains("targets")) return false;
+         place.item["handlers"] = {{{"symbol", "FooForward"}}};
+         place.item["targets"].push_back({{"name", "pkg.foo"}, {"symbol", "FooFoward"}});
+         return true;
+       },
+       ""},
+      {"export-annotation-mismatch", "an announced function that is not there",
+       [](Place& place) {
+         if (!is_system(place, "brainevent")) return false;
+         place.item["annotations"] = {{{"name", "add_f64"}, {"function", nullptr}}};
+         return true;
+       },
+       ""},
+      {"spec-annotation-duplicate", "a function that is announced twice",
+       [](Place& place) {
+         if (!is_system(place, "brainevent")) return false;
+         place.item["annotations"] = {{{"name", "add_f64"}}, {{"name", "add_f64"}}};
+         return true;
+       },
+       ""},
       {"target-prefix-clobber", "two libraries with one prefix",
        [](Place& place) {
          if (!place.item.contains("libraries")) return false;

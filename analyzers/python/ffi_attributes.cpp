@@ -1,0 +1,167 @@
+#include "analyzers/python/ffi_attributes.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "analyzers/python/bound_call.h"
+
+namespace opseal {
+
+namespace {
+
+// Scalars of numpy that XLA gets as what they are.
+constexpr std::array<std::string_view, 11> numpy_scalars = {
+    "int8",   "int16",  "int32",   "int64",   "uint8",  "uint16",
+    "uint32", "uint64", "float16", "float32", "float64"};
+
+bool is_scalar(std::string_view name) {
+  return std::find(numpy_scalars.begin(), numpy_scalars.end(), name) != numpy_scalars.end();
+}
+
+// The name within numpy, empty for what isn't of it.
+std::string_view numpy_name(const std::vector<std::string>& names) {
+  if (names.size() != 1) return {};
+  const std::string_view name = names.front();
+  return name.starts_with("numpy.") ? name.substr(6) : std::string_view();
+}
+
+class AttributeType {
+ public:
+  AttributeType(const PythonSyntax& syntax, const PythonScopes& scopes, PythonConstants& constants)
+      : syntax_(syntax), scopes_(scopes), constants_(constants) {}
+
+  std::string of(SyntaxIndex expression) {
+    const SyntaxIndex index = syntax_.unwrapped(expression);
+    if (index == no_syntax) return {};
+    if (syntax_.is(index, SyntaxKind::call)) return of_call(index);
+    const PythonConstant constant = constants_.of(index);
+    switch (constant.kind) {
+      case PythonConstant::Kind::text:
+        return "string";
+      case PythonConstant::Kind::truth:
+        return "bool";
+      case PythonConstant::Kind::number:
+        return of_number(constant.text);
+      default:
+        return {};
+    }
+  }
+
+ private:
+  // As JAX makes attributes of plain numbers: 64 bits, whatever it does with arrays.
+  static std::string of_number(std::string_view text) {
+    if (text.starts_with("0x") || text.starts_with("0b")) return "int64";
+    if (text.find_first_of("jJ") != text.npos) return {};
+    return text.find_first_of(".eE") != text.npos ? "float64" : "int64";
+  }
+
+  std::string of_call(SyntaxIndex call) {
+    const SyntaxIndex function = syntax_.child(call, SyntaxField::function);
+    const SyntaxIndex arguments = syntax_.child(call, SyntaxField::arguments);
+    if (function == no_syntax || !syntax_.is(arguments, SyntaxKind::argument_list)) return {};
+    if (syntax_.is(function, SyntaxKind::identifier)) {
+      const std::string_view name = syntax_.text_of(function);
+      if (scopes_.only(name, function) != nullptr) return {};
+      if (name == "int" || name == "len") return "int64";
+      if (name == "float") return "float64";
+      if (name == "bool") return "bool";
+      if (name == "str") return "string";
+    }
+    const std::string_view name = numpy_name(scopes_.full_names(function));
+    if (is_scalar(name)) return std::string(name);
+    if (name == "bool_") return "bool";
+    const bool makes_array =
+        name == "array" || name == "asarray" || name == "arange" || name == "zeros";
+    if (!makes_array) return {};
+    // `np.array([1, 2], dtype=np.int32)`.
+    for (const BoundArgument& argument : bind_call(syntax_, arguments, "object dtype").arguments) {
+      if (argument.keyword != "dtype") continue;
+      const std::string_view dtype = numpy_name(scopes_.full_names(argument.value));
+      if (is_scalar(dtype)) return "span<" + std::string(dtype) + ">";
+    }
+    return {};
+  }
+
+  const PythonSyntax& syntax_;
+  const PythonScopes& scopes_;
+  PythonConstants& constants_;
+};
+
+// Nodes behind a look-up that are searched for the call of what it is kept in.
+constexpr SyntaxIndex most_nodes = 4096;
+
+PythonCall read_call(const PythonSyntax& syntax, const PythonScopes& scopes,
+                     PythonConstants& constants, SyntaxIndex outer) {
+  PythonCall made;
+  const SyntaxIndex arguments = syntax.child(outer, SyntaxField::arguments);
+  if (!syntax.is(arguments, SyntaxKind::argument_list)) return made;
+  made.made = true;
+  made.place = {syntax[outer].begin, syntax[outer].end - syntax[outer].begin};
+  const BoundCall bound = bind_call(syntax, arguments, "");
+  made.open_ended = bound.open_ended;
+  for (const BoundArgument& argument : bound.arguments) {
+    if (argument.keyword.empty()) {
+      ++made.positional;
+      continue;
+    }
+    const SyntaxNode& value = syntax[argument.value];
+    made.attributes.push_back({std::string(argument.keyword),
+                               AttributeType(syntax, scopes, constants).of(argument.value),
+                               {value.begin, value.end - value.begin}});
+  }
+  return made;
+}
+
+// `f` of `f(x)` and of `jax.jit(f)(x)`.
+SyntaxIndex called_name(const PythonSyntax& syntax, SyntaxIndex call) {
+  const SyntaxIndex function = syntax.child(call, SyntaxField::function);
+  if (function == no_syntax || syntax.is(function, SyntaxKind::identifier)) return function;
+  if (!syntax.is(function, SyntaxKind::call)) return no_syntax;
+  const SyntaxIndex wrapper = syntax.child(function, SyntaxField::function);
+  const SyntaxIndex arguments = syntax.child(function, SyntaxField::arguments);
+  if (wrapper == no_syntax || !syntax.text_of(wrapper).ends_with("jit")) return no_syntax;
+  const SyntaxIndex first = arguments == no_syntax ? no_syntax : syntax.first(arguments);
+  const bool alone = first != no_syntax && syntax[first].next == syntax[arguments].next;
+  return alone && syntax.is(first, SyntaxKind::identifier) ? first : no_syntax;
+}
+
+// The one call of a name that is bound to the look-up alone.
+SyntaxIndex call_of_name(const PythonSyntax& syntax, const PythonScopes& scopes, SyntaxIndex lookup,
+                         std::string_view name) {
+  SyntaxIndex found = no_syntax;
+  const SyntaxIndex first = syntax[lookup].next;
+  const auto end = static_cast<SyntaxIndex>(
+      std::min<std::size_t>(syntax.nodes.size(), std::size_t{first} + most_nodes));
+  for (SyntaxIndex at = first; at < end; ++at) {
+    if (!syntax.is(at, SyntaxKind::call)) continue;
+    const SyntaxIndex called = called_name(syntax, at);
+    if (called == no_syntax || syntax.text_of(called) != name) continue;
+    const PythonBinding* binding = scopes.only(name, called);
+    const bool same = binding != nullptr && binding->kind == PythonBinding::Kind::value &&
+                      syntax.unwrapped(binding->value) == lookup;
+    if (!same) continue;
+    // Some call with and some without an attribute.
+    if (found != no_syntax) return no_syntax;
+    found = at;
+  }
+  return found;
+}
+
+}  // namespace
+
+PythonCall python_call_of(const PythonSyntax& syntax, const PythonScopes& scopes,
+                          PythonConstants& constants, SyntaxIndex call) {
+  const SyntaxIndex outer = syntax[call].parent;
+  if (syntax.is(outer, SyntaxKind::call) && syntax.child(outer, SyntaxField::function) == call) {
+    return read_call(syntax, scopes, constants, outer);
+  }
+  if (!syntax.is(outer, SyntaxKind::assignment)) return {};
+  const SyntaxIndex target = syntax.child(outer, SyntaxField::left);
+  if (!syntax.is(target, SyntaxKind::identifier)) return {};
+  const SyntaxIndex later = call_of_name(syntax, scopes, call, syntax.text_of(target));
+  return later == no_syntax ? PythonCall() : read_call(syntax, scopes, constants, later);
+}
+
+}  // namespace opseal
