@@ -113,6 +113,7 @@ void Declarations::scan(std::string_view bytes, std::uint32_t file) {
     function.name = text_of(tokens.subspan(start, at + 1 - start));
     function.place = place_of(tokens.subspan(at, close + 1 - at), file);
     function.declared = read_parameters(inside, function);
+    read_return_type(tokens.first(start), tokens.subspan(close + 1), function);
     wanted->second.push_back(std::move(function));
   }
 }
@@ -136,9 +137,15 @@ void Declarations::complete(SourceFunction& function, const std::vector<std::str
   if (all.size() >= most_declarations) return;
   const std::vector<const SourceFunction*>& chosen = agree(all) ? all : own.empty() ? near : own;
   if (chosen.empty() || !agree(chosen)) return;
+  // Of those with as many parameters, the nearest say of which types they are.
+  const std::vector<const SourceFunction*>& nearest = own.empty() ? near : own;
+  const bool one = std::all_of(nearest.begin(), nearest.end(), [&](const SourceFunction* other) {
+    return other->types == nearest.front()->types;
+  });
   const std::string name = function.name;
   function = *chosen.front();
   function.name = name;
+  function.signature = one && nearest.front()->declared ? nearest.front()->signature : "(...)";
 }
 
 }  // namespace opseal

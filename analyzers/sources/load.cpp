@@ -17,6 +17,7 @@
 #include "analyzers/source/source_tree.h"
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/declarations.h"
+#include "analyzers/sources/dispatch_index.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/targets.h"
@@ -196,6 +197,12 @@ class SourceLoader {
       if (!file.problems.empty()) folder_.partial = true;
     }
     find_declarations(records);
+    find_dispatches(
+        paths_, cpp_files_,
+        [this](std::size_t file, std::string& bytes) {
+          return folder_.files[file].size <= most_bytes && read_bytes(folder_.files[file], bytes);
+        },
+        threads_, records);
     facts_.files.push_back(folder_.place);
     PlacedWriter writer(facts_, folder_.files);
     write_torch_document(records, writer);
