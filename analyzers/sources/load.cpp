@@ -18,6 +18,7 @@
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/declarations.h"
 #include "analyzers/sources/dispatch_index.h"
+#include "analyzers/sources/ignores.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/targets.h"
@@ -53,6 +54,7 @@ struct FileRecords {
   std::vector<TorchRecord> torch_python;
   std::vector<TargetRecord> targets;
   std::vector<PrimitiveRecord> primitives;
+  std::vector<IgnoreComment> ignores;
   std::vector<Problem> problems;
 };
 
@@ -102,6 +104,7 @@ class SourceLoader {
       for (std::size_t at = next++; at < paths_.size(); at = next++) {
         const auto number = static_cast<std::uint32_t>(at);
         if (!read_source(number, bytes)) continue;
+        records_[at].ignores = read_ignores(bytes, number, tree_file[at] == no_file);
         if (tree_file[at] == no_file) {
           read_python(number, bytes);
         } else if (tree.has_needle(bytes)) {
@@ -190,6 +193,7 @@ class SourceLoader {
       for (TorchRecord& record : file.torch_cpp.records) records.push_back(std::move(record));
       for (TorchRecord& record : file.torch_python) records.push_back(std::move(record));
       torch_cpp.push_back(std::move(file.torch_cpp));
+      for (IgnoreComment& one : file.ignores) ignores_.push_back(std::move(one));
     }
     add_delegated(torch_cpp, records);
     // What could not be read may be what is missing.
@@ -234,7 +238,9 @@ class SourceLoader {
   void begin(std::string_view system, const std::set<std::uint32_t>& files,
              const std::vector<UndecidedName>& undecided, PlacedWriter& writer) {
     writer.begin(system);
-    writer.tree(static_cast<std::uint32_t>(files.size()), folder_.partial, undecided);
+    writer.tree(static_cast<std::uint32_t>(files.size()), folder_.partial, undecided, ignores_);
+    // They are the tree's, and one document of it has them.
+    ignores_.clear();
   }
 
   // The targets of XLA are written with the primitives of JAX.
@@ -277,6 +283,7 @@ class SourceLoader {
   std::vector<std::string> paths_;
   std::vector<std::size_t> cpp_files_;
   std::vector<FileRecords> records_;
+  std::vector<IgnoreComment> ignores_;
   Facts facts_;
 };
 
