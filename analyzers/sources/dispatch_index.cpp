@@ -90,6 +90,7 @@ std::vector<std::uint32_t> DispatchIndex::resolve(std::string_view name, std::ui
                                                   std::string_view key) const {
   const auto found = by_name_.find(std::string(base_of(name)));
   if (found == by_name_.end()) return {};
+  steps_ += found->second.size();
   // Within a class that is named, or by the base name alone.
   std::vector<std::uint32_t> candidates;
   for (const std::uint32_t at : found->second) {
@@ -125,6 +126,7 @@ std::optional<std::vector<DispatchSite>> DispatchIndex::reached(const TorchRecor
   std::deque<std::uint32_t> wanted;
   std::unordered_set<std::uint32_t> seen;
   const auto follow = [&](std::string_view name, std::uint32_t file) {
+    if (steps_ > most_steps) return false;
     const std::vector<std::uint32_t> meant = resolve(name, file, kernel.key);
     if (meant.size() > most_meanings) return false;
     for (const std::uint32_t at : meant) {

@@ -33,7 +33,11 @@ class DispatchIndex {
   std::vector<std::uint32_t> resolve(std::string_view name, std::uint32_t file,
                                      std::string_view key) const;
 
+  // Functions that names were held against; only a tree made to be slow has so many.
+  static constexpr std::uint64_t most_steps = 50'000'000;
+
   const std::vector<std::string>& paths_;
+  mutable std::uint64_t steps_ = 0;
   std::vector<FunctionBody> bodies_;
   // By base name.
   std::unordered_map<std::string, std::vector<std::uint32_t>> by_name_;
