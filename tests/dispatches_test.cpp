@@ -11,6 +11,7 @@
 #include "analyzers/sources/load.h"
 #include "opseal/registration.h"
 #include "rules/rules.h"
+#include "tests/bounded.h"
 
 namespace opseal::test {
 namespace {
@@ -133,6 +134,31 @@ TEST_CASE("a kernel leads to what its function calls, in the files nearest to it
         "CUDA: x.scalar_type() i32 i64 by AT_DISPATCH_INDEX_TYPES\n"
         "Autograd: x.scalar_type() c128 c64 by AT_DISPATCH_COMPLEX_TYPES\n"
         "CPU:");
+}
+
+// What grows with the square of the text takes minutes.
+TEST_CASE("sources that are made to be slow are not") {
+  const std::string block = "\nTORCH_LIBRARY_IMPL(demo, CPU, m) {\n  m.impl(\"f\", &f);\n}\n";
+  const auto repeated = [](std::string_view text, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += text;
+    return all;
+  };
+  constexpr int times = 20'000;
+  for (const std::string& text :
+       {repeated("void f(){ struct A { ", times) + repeated(" x == at::kHalf; } }", times),
+        "void f(){ " + repeated("switch (a) { case at::kHalf: ", times) + repeated("}", times) +
+            "}",
+        "void f(){ " + repeated("TORCH_CHECK(x == at::kHalf || ", times) + repeated(")", times) +
+            "}",
+        "void f(){ " + repeated("AT_DISPATCH_SWITCH(a, AT_DISPATCH_CASE(at::kHalf, [&] {", times) +
+            repeated("}))", times) + "}",
+        repeated("void f(int x) { f(x); ~f(x); AT_DISPATCH_INDEX_TYPES(x, g); }\n", times)}) {
+    const Taken taken = run_bounded([&] { return choices(read({{"ops.cpp", text + block}})); });
+    INFO(text.substr(0, 40));
+    CHECK(taken.broken == "");
+    CHECK(taken.answer.starts_with("CPU:"));
+  }
 }
 
 TEST_CASE("files that were not given may choose otherwise") {

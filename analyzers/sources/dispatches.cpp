@@ -41,6 +41,8 @@ constexpr std::string_view needles[] = {"DISPATCH_", "ScalarType", "scalar_type"
 // Tokens of an expression, and of the calls around a comparison.
 constexpr std::size_t longest_expression = 64;
 constexpr std::size_t longest_text = 120;
+// Scopes around a function that its name may have.
+constexpr int most_classes = 16;
 // Tokens of the bodies of one file, where functions may stand within functions.
 constexpr std::uint64_t most_steps = 20'000'000;
 
@@ -119,8 +121,11 @@ class BodyReader {
     FunctionBody body;
     body.file = unit_.file;
     body.name = scope.name;
+    // Of a class within a function nobody outside knows the name.
+    int classes = 0;
     for (std::uint32_t at = scope.parent; at != no_scope; at = found_.scopes[at].parent) {
       const Scope& outer = found_.scopes[at];
+      if (outer.kind == ScopeKind::function || ++classes > most_classes) break;
       if (outer.kind == ScopeKind::type && !outer.name.empty()) {
         body.name = outer.name + "::" + body.name;
       }
