@@ -136,6 +136,23 @@ TEST_CASE("a kernel leads to what its function calls, in the files nearest to it
         "CPU:");
 }
 
+TEST_CASE("a function of a class is that class's alone") {
+  std::string others;
+  for (int i = 0; i < 20; ++i) {
+    others += "struct Other" + std::to_string(i) +
+              " { static int go(int x) { AT_DISPATCH_INDEX_TYPES(x, \"f\", g); } };\n";
+  }
+  const std::string body =
+      "AT_DISPATCH_COMPLEX_TYPES(x.scalar_type(), \"f\", [&] { Basis<scalar_t, 2>::go(x); });";
+  CHECK(choices_of(body, others) == "CPU: x.scalar_type() c128 c64 by AT_DISPATCH_COMPLEX_TYPES");
+  const std::string basis =
+      "template <typename T>\nstruct Basis<T, 2> { static int go(int x) { "
+      "AT_DISPATCH_QINT_TYPES(x, \"f\", g); } };\n";
+  CHECK(choices_of(body, others + basis) ==
+        "CPU: x qint32 qint8 quint8 by AT_DISPATCH_QINT_TYPES; x.scalar_type() c128 c64 by "
+        "AT_DISPATCH_COMPLEX_TYPES");
+}
+
 // What grows with the square of the text takes minutes.
 TEST_CASE("sources that are made to be slow are not") {
   const std::string block = "\nTORCH_LIBRARY_IMPL(demo, CPU, m) {\n  m.impl(\"f\", &f);\n}\n";
@@ -144,9 +161,10 @@ TEST_CASE("sources that are made to be slow are not") {
     for (int i = 0; i < times; ++i) all += text;
     return all;
   };
-  constexpr int times = 20'000;
+  constexpr int times = 4000;
+  constexpr int many = 20'000;
   for (const std::string& text :
-       {repeated("void f(){ struct A { ", times) + repeated(" x == at::kHalf; } }", times),
+       {repeated("void f(){ struct A { ", many) + repeated(" x == at::kHalf; } }", many),
         "void f(){ " + repeated("switch (a) { case at::kHalf: ", times) + repeated("}", times) +
             "}",
         "void f(){ " + repeated("TORCH_CHECK(x == at::kHalf || ", times) + repeated(")", times) +

@@ -218,7 +218,6 @@ void read_return_type(Tokens head, Tokens tail, SourceFunction& function) {
     type = head.subspan(start);
     while (type.size() > 1 && type[0].is("template") && type[1].is('<')) {
       type = type.subspan(behind_angle(type, 1));
-      if (type.size() > 1 && type[1].is('<') && type[0].is("template")) break;
     }
     while (!type.empty() && is_specifier(type.front())) type = type.subspan(1);
   }

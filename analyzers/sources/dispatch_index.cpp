@@ -46,6 +46,14 @@ bool ends_with_name(std::string_view whole, std::string_view name) {
   return whole.size() == name.size() || whole[whole.size() - name.size() - 1] == ':';
 }
 
+// `Basis::forward` and not `detail::run`: of classes the bodies know the names.
+bool is_in_class(std::string_view name) {
+  const std::size_t colons = name.rfind("::");
+  if (colons == name.npos) return false;
+  const std::string_view outer = base_of(name.substr(0, colons));
+  return !outer.empty() && outer.front() >= 'A' && outer.front() <= 'Z';
+}
+
 }  // namespace
 
 void DispatchIndex::add(std::vector<FunctionBody>&& bodies) {
@@ -96,6 +104,7 @@ std::vector<std::uint32_t> DispatchIndex::resolve(std::string_view name, std::ui
   for (const std::uint32_t at : found->second) {
     if (ends_with_name(bodies_[at].name, name)) candidates.push_back(at);
   }
+  if (candidates.empty() && is_in_class(name)) return {};
   if (candidates.empty()) candidates = found->second;
   const auto keep_if = [&candidates](auto fits) {
     std::vector<std::uint32_t> kept;

@@ -274,6 +274,18 @@ class BodyReader {
   // Calls
   // -----
 
+  // The name before the template arguments that end at `at`, or `at` itself.
+  std::uint32_t before_angles(std::uint32_t at) const {
+    if (!tokens_[at].is('>')) return at;
+    std::size_t depth = 0;
+    const std::uint32_t stop = at - std::min<std::uint32_t>(at, longest_expression);
+    for (std::uint32_t open = at; open > stop; --open) {
+      if (tokens_[open].is('>')) ++depth;
+      if (tokens_[open].is('<') && --depth == 0) return open - 1;
+    }
+    return at;
+  }
+
   void read_calls(const TokenRange& range) {
     for (std::uint32_t at = range.begin; at + 1 < range.end; ++at) {
       if (!tokens_[at].is_identifier()) continue;
@@ -283,10 +295,12 @@ class BodyReader {
       if (at > range.begin && (tokens_[at - 1].is('.') || tokens_[at - 1].is("->"))) continue;
       std::string name(tokens_[at].text);
       bool foreign = false;
-      for (std::uint32_t part = at; part >= 2 && tokens_[part - 1].is("::"); part -= 2) {
-        if (!tokens_[part - 2].is_identifier()) break;
-        foreign = is_foreign(tokens_[part - 2].text);
-        name = std::string(tokens_[part - 2].text) + "::" + name;
+      for (std::uint32_t part = at; part >= 2 && tokens_[part - 1].is("::");) {
+        const std::uint32_t outer = before_angles(part - 2);
+        if (!tokens_[outer].is_identifier()) break;
+        foreign = is_foreign(tokens_[outer].text);
+        name = std::string(tokens_[outer].text) + "::" + name;
+        part = outer;
       }
       if (!foreign) body_->calls.push_back(std::move(name));
     }
