@@ -119,6 +119,17 @@ constexpr std::string_view determinism_words[] = {"bitwise", "same_hardware_bitw
                                                   "nondeterministic"};
 constexpr Form determinism_form{.text = true, .words = determinism_words};
 
+constexpr Field choice_fields[] = {
+    {expression, &text_form, false, "what is looked at, as written: `x.scalar_type()`"},
+    {dtypes, &texts_form, false, "dtypes that it has a case for"},
+    {macro, &text_form, false, ""},
+    {checked, &truth_form, false, "an assertion that nothing else comes here"},
+    {tested, &truth_form, false, "something else is done for these; others may be served too"},
+    {location, &location_form, false, ""},
+};
+constexpr Form choice_form{.name = "DtypeChoice", .fields = choice_fields};
+constexpr Form choices_form{.item = &choice_form};
+
 constexpr Field kernel_fields[] = {
     {platform, &text_form, true, "`any` serves every platform"},
     {backend, &text_form, false, ""},
@@ -136,6 +147,8 @@ constexpr Field kernel_fields[] = {
     {refused, &texts_form, false, "dtypes that it was asked for and said no to"},
     {failed, &texts_form, false, "dtypes that it said yes to and then failed on"},
     {signatures, &signatures_form, false, "whole combinations: inputs, then outputs"},
+    {dispatches, &choices_form, false,
+     "where the code of the kernel, and what it calls, chooses by dtype"},
     {versions, &versions_form, false, ""},
     {type_constraints, &texts_map, false, ""},
     {launch, &launch_form, false, ""},
@@ -486,12 +499,21 @@ constexpr Field undecided_fields[] = {
 };
 constexpr Form undecided_form{.name = "Undecided", .fields = undecided_fields};
 constexpr Form undecided_list{.item = &undecided_form};
+constexpr Field ignore_fields[] = {
+    {name, &text_form, true, "id of a rule"},
+    {reason, &text_form, false, ""},
+    {location, &location_form, false, ""},
+};
+constexpr Form ignore_form{.name = "Ignore", .fields = ignore_fields};
+constexpr Form ignores_form{.item = &ignore_form};
 constexpr Field tree_fields[] = {
     {files, &count_form, false, "sources that register or look up something"},
     {partial, &truth_form, false,
      "true: other files of the project were not given, so that what is missing may be there"},
     {undecided, &undecided_list, false,
      "registrations whose name is only known when the code runs"},
+    {exceptions, &ignores_form, false,
+     "comments that accept a finding: `opseal: ignore(rule): reason`"},
 };
 constexpr Form tree_form{.name = "SourceTree", .fields = tree_fields};
 

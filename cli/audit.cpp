@@ -15,6 +15,7 @@
 #include "analyzers/hidden_symbols.h"
 #include "analyzers/join.h"
 #include "analyzers/sources/load.h"
+#include "cli/comments.h"
 #include "cli/discover.h"
 #include "cli/place_names.h"
 #include "opseal/digest.h"
@@ -277,6 +278,7 @@ void judge(const Options& options, const std::vector<const Rule*>& rules, Audit&
   audit.runs = run_rules(rules, audit.facts, thread_count(options), audit.findings);
   sort_findings(audit);
   settle_findings(audit.settings, rules, audit.findings, audit.changes.list);
+  settle_comments(rules, audit.facts, audit.findings);
   set_fingerprints(audit);
   // From here on findings are const.
   count(audit);

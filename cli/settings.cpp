@@ -152,14 +152,14 @@ bool matches_a_change(const std::string& pattern) {
                      [&pattern](std::string_view kind) { return glob_match(pattern, kind); });
 }
 
+}  // namespace
+
 std::string no_such_rule(const std::string& pattern) {
   std::vector<std::string_view> ids;
   for (const Rule* rule : all_rules()) ids.push_back(rule->id);
   return "no rule matches " + quote(pattern) + did_you_mean(pattern, ids) +
          " (`opseal rules` lists them)";
 }
-
-}  // namespace
 
 const char* to_text(Severity severity) {
   switch (severity) {

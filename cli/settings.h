@@ -75,6 +75,9 @@ std::vector<const Rule*> choose_rules(Settings& settings);
 void settle_findings(Settings& settings, const std::vector<const Rule*>& ran,
                      std::vector<Finding>& findings, std::vector<Change>& changes);
 
+// What is said of a pattern that no rule matches.
+std::string no_such_rule(const std::string& pattern);
+
 // "error", "warning", "note".
 const char* to_text(Severity severity);
 // "default", "strict", "audit".

@@ -9,6 +9,7 @@
 #include "opseal/text.h"
 #include "rules/declared_dtypes.h"
 #include "rules/dtype_words.h"
+#include "rules/grad_choices.h"
 #include "rules/gradient_marks.h"
 #include "rules/operator_index.h"
 
@@ -181,6 +182,7 @@ void check(const Facts& facts, Sink& sink) {
       facts, [&narrower](const Fact& manifest, const Fact& op, PlatformNames& names) {
         narrower.judge(manifest, op, names);
       });
+  check_gradient_choices(facts, sink);
 }
 
 }  // namespace
@@ -192,7 +194,8 @@ extern constinit const Rule grad_dtype_narrower{
         "A model in this dtype runs forward and its loss is right; the first backward pass stops "
         "with \"not implemented\" for that dtype, often only on one device and only under mixed "
         "precision, hours into setting up a run. The list of the backward was written when the "
-        "forward took fewer dtypes, and nobody came back to it.",
+        "forward took fewer dtypes, and nobody came back to it. In sources the two are operators "
+        "of one name (`x_forward`, `x_backward`), and the lists are those of their macros.",
     .example =
         R"({"name": "scale", "kernels": [{"platform": "cuda", "dtypes": ["f32", "f16", "bf16"]}], "gradient": {"function": {"name": "scale_grad"}, "dtypes": ["f32", "f16"]}})",
     .fix =
@@ -200,7 +203,7 @@ extern constinit const Rule grad_dtype_narrower{
         "purpose",
     .severity = Severity::error,
     .inspects = "operator and platform where the dtypes of forward and backward are stated",
-    .needs = {Key::operators, Key::gradient, Key::kernels},
+    .needs = {Key::operators, Key::kernels},
     .check = check,
 };
 

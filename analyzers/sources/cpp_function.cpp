@@ -71,6 +71,38 @@ std::string parameter_name(Tokens parameter) {
   return std::string(parameter.back().text);
 }
 
+// `const at::Tensor& x = {}` -> `Tensor`
+std::string plain_type(Tokens type) {
+  std::string text;
+  bool word = false;
+  for (std::size_t at = 0; at < type.size(); ++at) {
+    const Token& token = type[at];
+    const bool outer = at + 1 < type.size() && type[at + 1].is("::");
+    if (outer || token.is("::") || token.is("const") || token.is('&')) continue;
+    if (word && token.is_identifier()) text += ' ';
+    text += token.text;
+    word = token.is_identifier();
+  }
+  return text;
+}
+
+// Specifiers that are no part of a type.
+bool is_specifier(const Token& token) {
+  constexpr std::array<std::string_view, 9> words{"static",    "inline",    "extern",
+                                                  "constexpr", "virtual",   "friend",
+                                                  "explicit",  "consteval", "typename"};
+  if (is_one_of(token.text, words)) return true;
+  // `TORCH_API`, `DLL_PUBLIC`
+  return token.is_identifier() && token.text.size() > 3 &&
+         std::none_of(token.text.begin(), token.text.end(),
+                      [](char byte) { return byte >= 'a' && byte <= 'z'; });
+}
+
+bool is_type_part(const Token& token) {
+  return token.is_identifier() || token.kind == TokenKind::number || token.is("::") ||
+         token.is('<') || token.is('>') || token.is(',') || token.is('*') || token.is('&');
+}
+
 void read_lambda(Tokens tokens, SourceFunction& function) {
   const std::size_t captures = closing_bracket(tokens, 0);
   if (captures + 1 >= tokens.size()) return;
@@ -82,6 +114,7 @@ void read_lambda(Tokens tokens, SourceFunction& function) {
   const std::size_t end = closing_bracket(tokens, captures + 1);
   if (end >= tokens.size()) return;
   function.declared = read_parameters(tokens.subspan(captures + 2, end - captures - 2), function);
+  read_return_type({}, tokens.subspan(end + 1), function);
 }
 
 // `static_cast<R (*)(A, B)>(&fn)`: the type says which overload is meant.
@@ -91,6 +124,9 @@ void read_cast_type(Tokens type, SourceFunction& function) {
     const std::size_t end = closing_bracket(type, at);
     if (end + 1 == type.size()) {
       function.declared = read_parameters(type.subspan(at + 1, end - at - 1), function);
+      std::size_t name = 0;
+      while (name < at && !type[name].is('(')) ++name;
+      read_return_type(type.first(name), {}, function);
       return;
     }
     if (end >= type.size()) return;
@@ -142,6 +178,7 @@ std::vector<Tokens> split_typed(Tokens inside) {
 bool read_parameters(Tokens inside, SourceFunction& function) {
   function.positional = 0;
   function.parameters.clear();
+  function.types.clear();
   function.signature = "(" + text_of(inside).substr(0, longest_signature) + ")";
   if (inside.size() == 1 && inside[0].is("void")) inside = {};
   for (Tokens parameter : split_typed(inside)) {
@@ -155,6 +192,8 @@ bool read_parameters(Tokens inside, SourceFunction& function) {
     if (is_hidden(parameter)) continue;
     ++function.positional;
     function.parameters.push_back(parameter_name(parameter));
+    const bool named = !function.parameters.back().empty();
+    function.types.push_back(plain_type(parameter.first(parameter.size() - (named ? 1 : 0))));
   }
   // A function that is called through its type has no defaults.
   function.required = function.positional;
@@ -162,6 +201,34 @@ bool read_parameters(Tokens inside, SourceFunction& function) {
                                   [](const std::string& name) { return name.empty(); });
   if (!named) function.parameters.clear();
   return true;
+}
+
+void read_return_type(Tokens head, Tokens tail, SourceFunction& function) {
+  constexpr std::size_t longest_type = 64;
+  Tokens type;
+  if (!tail.empty() && tail.front().is("->")) {
+    std::size_t end = 1;
+    while (end < tail.size() && end < longest_type && is_type_part(tail[end])) ++end;
+    type = tail.subspan(1, end - 1);
+  } else {
+    std::size_t start = head.size();
+    while (start > 0 && head.size() - start < longest_type && is_type_part(head[start - 1])) {
+      --start;
+    }
+    type = head.subspan(start);
+    while (type.size() > 1 && type[0].is("template") && type[1].is('<')) {
+      type = type.subspan(behind_angle(type, 1));
+    }
+    while (!type.empty() && is_specifier(type.front())) type = type.subspan(1);
+  }
+  // Conditionals and macros leave more than a type there.
+  const bool known = !type.empty() && type.size() < longest_type &&
+                     (type.front().is_identifier() || type.front().is("::")) &&
+                     std::none_of(type.begin(), type.end(), [](const Token& token) {
+                       return token.is("auto") || token.is("decltype") || is_specifier(token);
+                     });
+  function.types.push_back(known ? plain_type(type) : std::string());
+  if (known) function.signature = text_of(type) + " " + function.signature;
 }
 
 std::string_view base_of(std::string_view name) {

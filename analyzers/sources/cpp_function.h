@@ -20,6 +20,10 @@ std::vector<Tokens> split_typed(Tokens inside);
 // could call with the operator's arguments (a boxed kernel, a parameter pack).
 bool read_parameters(Tokens inside, SourceFunction& function);
 
+// Adds the type that a function returns to what `read_parameters` found; `head` is what stands
+// before its name, as far as one likes, `tail` what stands behind its parameters.
+void read_return_type(Tokens head, Tokens tail, SourceFunction& function);
+
 // The last part of a name: `fn` of `a::b::fn<float>`.
 std::string_view base_of(std::string_view name);
 

@@ -113,21 +113,34 @@ void Declarations::scan(std::string_view bytes, std::uint32_t file) {
     function.name = text_of(tokens.subspan(start, at + 1 - start));
     function.place = place_of(tokens.subspan(at, close + 1 - at), file);
     function.declared = read_parameters(inside, function);
+    read_return_type(tokens.first(start), tokens.subspan(close + 1), function);
     wanted->second.push_back(std::move(function));
   }
 }
 
 void Declarations::complete(SourceFunction& function, const std::vector<std::string>& paths) const {
   if (function.declared) return;
-  const std::vector<const SourceFunction*> chosen = meant_by(function, paths);
-  if (chosen.empty()) return;
+  const Candidates candidates = candidates_of(function, paths);
+  if (candidates.chosen.empty()) return;
+  // Of those with as many parameters, the nearest say of which types they are.
+  const SourceFunction& nearest = *candidates.nearest.front();
+  const bool one = std::all_of(
+      candidates.nearest.begin(), candidates.nearest.end(),
+      [&nearest](const SourceFunction* other) { return other->types == nearest.types; });
   const std::string name = function.name;
-  function = *chosen.front();
+  const std::string signature = one && nearest.declared ? nearest.signature : "(...)";
+  function = *candidates.chosen.front();
   function.name = name;
+  function.signature = signature;
 }
 
 std::vector<const SourceFunction*> Declarations::meant_by(
     const SourceFunction& function, const std::vector<std::string>& paths) const {
+  return candidates_of(function, paths).chosen;
+}
+
+Declarations::Candidates Declarations::candidates_of(const SourceFunction& function,
+                                                     const std::vector<std::string>& paths) const {
   if (function.name.empty()) return {};
   const auto found = found_.find(std::string(base_of(function.name)));
   if (found == found_.end()) return {};
@@ -144,9 +157,11 @@ std::vector<const SourceFunction*> Declarations::meant_by(
     if (shared == most_shared) near.push_back(&one);
   }
   if (all.size() >= most_declarations) return {};
-  const std::vector<const SourceFunction*>& chosen = agree(all) ? all : own.empty() ? near : own;
-  if (!agree(chosen)) return {};
-  return chosen;
+  Candidates candidates;
+  candidates.nearest = own.empty() ? near : own;
+  candidates.chosen = agree(all) ? all : candidates.nearest;
+  if (!agree(candidates.chosen)) candidates.chosen.clear();
+  return candidates;
 }
 
 }  // namespace opseal

@@ -29,6 +29,15 @@ class Declarations {
                                               const std::vector<std::string>& paths) const;
 
  private:
+  struct Candidates {
+    // As `meant_by` gives them.
+    std::vector<const SourceFunction*> chosen;
+    // Those of the function's own file, else of the nearest folder.
+    std::vector<const SourceFunction*> nearest;
+  };
+  Candidates candidates_of(const SourceFunction& function,
+                           const std::vector<std::string>& paths) const;
+
   std::unordered_map<std::string, std::vector<SourceFunction>> found_;
 };
 

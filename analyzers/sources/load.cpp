@@ -19,7 +19,9 @@
 #include "analyzers/sources/autograd.h"
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/declarations.h"
+#include "analyzers/sources/dispatch_index.h"
 #include "analyzers/sources/handlers.h"
+#include "analyzers/sources/ignores.h"
 #include "analyzers/sources/onnx.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/primitives.h"
@@ -64,6 +66,7 @@ struct FileRecords {
   std::vector<OnnxRecord> onnx;
   std::vector<AutogradRecord> autograd;
   std::vector<TensorflowRecord> tensorflow;
+  std::vector<IgnoreComment> ignores;
   std::vector<Problem> problems;
 };
 
@@ -117,6 +120,7 @@ class SourceLoader {
       for (std::size_t at = next++; at < paths_.size(); at = next++) {
         const auto number = static_cast<std::uint32_t>(at);
         if (!read_source(number, bytes)) continue;
+        records_[at].ignores = read_ignores(bytes, number, tree_file[at] == no_file);
         if (tree_file[at] == no_file) {
           read_python(number, bytes);
           continue;
@@ -241,6 +245,7 @@ class SourceLoader {
       for (TorchRecord& record : file.torch_cpp.records) records.push_back(std::move(record));
       for (TorchRecord& record : file.torch_python) records.push_back(std::move(record));
       torch_cpp.push_back(std::move(file.torch_cpp));
+      for (IgnoreComment& one : file.ignores) ignores_.push_back(std::move(one));
     }
     add_delegated(torch_cpp, records);
     // What could not be read may be what is missing.
@@ -248,6 +253,12 @@ class SourceLoader {
       if (!file.problems.empty()) folder_.partial = true;
     }
     find_declarations(records);
+    find_dispatches(
+        paths_, cpp_files_,
+        [this](std::size_t file, std::string& bytes) {
+          return folder_.files[file].size <= most_bytes && read_bytes(folder_.files[file], bytes);
+        },
+        threads_, records);
     facts_.files.push_back(folder_.place);
     PlacedWriter writer(facts_, folder_.files);
     write_torch_document(records, writer);
@@ -300,7 +311,9 @@ class SourceLoader {
   void begin(std::string_view system, const std::set<std::uint32_t>& files,
              const std::vector<UndecidedName>& undecided, PlacedWriter& writer) {
     writer.begin(system);
-    writer.tree(static_cast<std::uint32_t>(files.size()), folder_.partial, undecided);
+    writer.tree(static_cast<std::uint32_t>(files.size()), folder_.partial, undecided, ignores_);
+    // They are the tree's, and one document of it has them.
+    ignores_.clear();
   }
 
   // The targets of XLA are written with the primitives of JAX.
@@ -405,6 +418,7 @@ class SourceLoader {
   std::vector<std::string> paths_;
   std::vector<std::size_t> cpp_files_;
   std::vector<FileRecords> records_;
+  std::vector<IgnoreComment> ignores_;
   Facts facts_;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzers/fact_writer.h"
+#include "analyzers/sources/ignores.h"
 #include "analyzers/sources/records.h"
 #include "opseal/form.h"
 #include "opseal/sources.h"
@@ -40,7 +41,8 @@ class PlacedWriter {
     if (!system.empty()) writer_.add_text(Key::system, system, 0, 0);
     facts_.documents.push_back(document);
   }
-  void tree(std::uint32_t files, bool partial, const std::vector<UndecidedName>& undecided) {
+  void tree(std::uint32_t files, bool partial, const std::vector<UndecidedName>& undecided,
+            const std::vector<IgnoreComment>& ignores) {
     move_to(0);
     const std::uint32_t object = writer_.open(Key::tree, NodeType::object, 0);
     writer_.add(Key::files, NodeType::count, files, 0, 0);
@@ -53,6 +55,16 @@ class PlacedWriter {
       close(item);
     }
     writer_.close(list, 0);
+    if (!ignores.empty()) {
+      const std::uint32_t exceptions = open_list(Key::exceptions);
+      for (const IgnoreComment& one : ignores) {
+        const std::uint32_t item = open(Key::none, NodeType::object, one.place);
+        text(Key::name, std::string_view(one.rule).substr(0, longest_written), one.place);
+        text_if(Key::reason, one.reason, one.place);
+        close(item);
+      }
+      close_list(exceptions);
+    }
     move_to(0);
     writer_.close(object, 0);
   }

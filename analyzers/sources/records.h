@@ -16,11 +16,38 @@ struct SourcePlace {
   std::uint32_t file = 0;
   std::uint32_t offset = 0;
   std::uint32_t length = 0;
+
+  friend bool operator==(const SourcePlace&, const SourcePlace&) = default;
 };
 
 struct PlacedName {
   std::string text;
   SourcePlace place;
+};
+
+enum class DispatchKind : std::uint8_t {
+  // A macro or a `switch` with one case for each dtype, which refuses all others.
+  choice,
+  // An assertion that nothing else comes here.
+  check,
+  // Something else is done for these; what is done for others isn't said.
+  test,
+};
+
+// A place where C++ code chooses by the dtype of something.
+struct DispatchSite {
+  DispatchKind kind = DispatchKind::choice;
+  // What is looked at, as written: `x.scalar_type()`.
+  std::string expression;
+  // In opseal's spelling, sorted.
+  std::vector<std::string> dtypes;
+  // There is none but these.
+  bool known = true;
+  // As written in the file; empty where there is none.
+  std::string macro;
+  SourcePlace place;
+
+  friend bool operator==(const DispatchSite&, const DispatchSite&) = default;
 };
 
 // A function that is handed to a registry, as far as its declaration was seen.
@@ -34,8 +61,12 @@ struct SourceFunction {
   std::uint32_t required = 0;
   bool variadic = false;
   std::vector<std::string> parameters;
-  // C++: `Tensor (const Tensor &, int64_t)`.
+  // C++: `Tensor (const Tensor &, int64_t)`; without the first word where the type is worked out by
+  // the compiler. `(...)` where functions of one name differ in it, so that it isn't known.
   std::string signature;
+  // C++: that type, and those of the parameters, without what makes no other type for a registry:
+  // to tell whether two declarations are of one function.
+  std::vector<std::string> types;
 };
 
 // The namespace in which something is registered.
@@ -79,6 +110,8 @@ struct TorchRecord {
   // implement: passes on and is no kernel.
   bool fallthrough = false;
   SourceFunction function;
+  // implement, C++: where the function, or what it calls in the tree, chooses by dtype.
+  std::vector<DispatchSite> dispatches;
   // Python: names of the arguments that it writes, as handed over.
   std::vector<std::string> mutates;
   bool says_mutates = false;

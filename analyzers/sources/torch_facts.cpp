@@ -10,6 +10,21 @@ void write_condition(const TorchRecord& record, PlacedWriter& writer) {
   writer.text_if(Key::macro, record.macro, record.place);
 }
 
+void write_dispatches(const TorchRecord& kernel, PlacedWriter& writer) {
+  if (kernel.dispatches.empty()) return;
+  const std::uint32_t list = writer.open(Key::dispatches, NodeType::list, kernel.place);
+  for (const DispatchSite& site : kernel.dispatches) {
+    const std::uint32_t item = writer.open(Key::none, NodeType::object, site.place);
+    writer.text_if(Key::expression, site.expression, site.place);
+    if (site.known) writer.texts(Key::dtypes, site.dtypes, site.place);
+    writer.text_if(Key::macro, site.macro, site.place);
+    if (site.kind == DispatchKind::check) writer.truth(Key::checked, true, site.place);
+    if (site.kind == DispatchKind::test) writer.truth(Key::tested, true, site.place);
+    writer.close(item);
+  }
+  writer.close(list);
+}
+
 // Empty where the key is only known when the code runs, so that the list of kernels isn't whole.
 void write_kernel(const TorchRecord& kernel, PlacedWriter& writer) {
   const std::uint32_t object = writer.open(Key::none, NodeType::object, kernel.place);
@@ -17,6 +32,7 @@ void write_kernel(const TorchRecord& kernel, PlacedWriter& writer) {
   const SourceFunction& function = kernel.function;
   if (function.declared || !function.name.empty()) writer.function(Key::function, function);
   if (!kernel.python) writer.text_if(Key::native_signature, function.signature, function.place);
+  write_dispatches(kernel, writer);
   if (kernel.fallthrough) writer.truth(Key::fallthrough, true, kernel.place);
   write_condition(kernel, writer);
   writer.close(object);

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 
+#include "opseal/schema_text.h"
 #include "tests/mutants/families.h"
 #include "tests/mutants/unmark.h"
 
@@ -209,6 +211,19 @@ std::vector<Mistake> definition_mistakes() {
          if (close == schema.npos) return false;
          schema.erase(close, 1);
          place.item["schema"] = schema;
+         return true;
+       }},
+      {"schema-type", "a kernel that takes an optional where there is none",
+       [](Place& place) {
+         if (!in_torch(place)) return false;
+         const std::string text = place.item["schema"];
+         const std::optional<OperatorSchema> schema = read_torch_schema(text);
+         if (!schema || schema->inputs.empty()) return false;
+         if (torch_type_text(schema->inputs.front()) != "Tensor") return false;
+         std::string signature = "(const std::optional<at::Tensor>& x";
+         for (std::size_t at = 1; at < schema->inputs.size(); ++at) signature += ", Unknown y";
+         place.item["kernels"].push_back(
+             {{"platform", "Vulkan"}, {"native_signature", signature + ")"}});
          return true;
        }},
       {"schema-conflict", "a second definition with an argument more",

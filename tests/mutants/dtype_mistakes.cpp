@@ -61,6 +61,17 @@ std::vector<Mistake> dtype_mistakes() {
        [](Place& place) {
          return give_dtypes(place, {"int32", "int16", "int64", "float32"}, "gpu");
        }},
+      {"dtype-macro-narrower", "another macro for the device",
+       [](Place& place) {
+         if (!is_system(place, "torch") || !has_items(place.item, "kernels")) return false;
+         const auto add = [&place](const char* platform, const Json& dtypes) {
+           place.item["kernels"].push_back(
+               {{"platform", platform}, {"dispatches", {{{"dtypes", dtypes}}}}});
+         };
+         add("XPU", {"f32", "f64", "bf16"});
+         add("HPU", {"f32", "f64"});
+         return true;
+       }},
       {"dtype-declared-uncovered", "a dtype promised that no kernel takes",
        [](Place& place) {
          return give_dtypes(place, {"float32", "int32"}, "") &&

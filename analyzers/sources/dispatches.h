@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzers/source/invocations.h"
+#include "analyzers/source/vocabulary.h"
+#include "analyzers/sources/records.h"
+
+namespace opseal {
+
+// The words under which C++ code of torch chooses by dtype.
+const Vocabulary& dispatch_vocabulary();
+
+// A function with a body, as far as choosing by dtype goes.
+struct FunctionBody {
+  // With its classes, without its namespaces: `A::run`.
+  std::string name;
+  std::uint32_t file = 0;
+  // What it calls, as written (`A::run`), each once, sorted.
+  std::vector<std::string> calls;
+  std::vector<DispatchSite> sites;
+};
+
+// The functions of a source, those without calls and sites left out.
+void read_bodies(const SourceUnit& unit, const Invocations& found, std::vector<FunctionBody>& out);
+
+}  // namespace opseal

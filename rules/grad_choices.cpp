@@ -1,0 +1,154 @@
+#include "rules/grad_choices.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "opseal/platforms.h"
+#include "opseal/registration.h"
+#include "opseal/sources.h"
+#include "opseal/text.h"
+#include "rules/dtype_choices.h"
+#include "rules/kernel_roles.h"
+
+namespace opseal {
+namespace {
+
+// Operators of one name, by overload, and platforms of one operator that are looked at.
+constexpr std::size_t most_overloads = 16;
+constexpr std::size_t most_platforms = 16;
+
+std::string_view without_overload(std::string_view name) {
+  return name.substr(0, name.find('.', name.rfind(':') + 1));
+}
+
+// `lib::x_fwd` -> `lib::x_bwd`; empty where the word isn't in the name.
+std::string with_word(std::string_view name, std::string_view word, std::string_view other) {
+  const std::size_t at = name.rfind(word);
+  if (at == name.npos) return {};
+  std::string out(name);
+  return out.replace(at, word.size(), other);
+}
+
+// The names that the backward of an operator goes by in torch's libraries.
+std::vector<std::string> backward_names(std::string_view name) {
+  std::vector<std::string> names{std::string(name) + "_backward", std::string(name) + "_bwd"};
+  const std::size_t base = name.rfind(':') + 1;
+  names.push_back(std::string(name.substr(0, base)) + "_" + std::string(name.substr(base)) +
+                  "_backward");
+  for (std::string other :
+       {with_word(name, "_forward", "_backward"), with_word(name, "_fwd", "_bwd")}) {
+    if (!other.empty()) names.push_back(std::move(other));
+  }
+  return names;
+}
+
+class GradientCheck {
+ public:
+  GradientCheck(const Facts& facts, Sink& sink) : words_(facts), sink_(&sink) {}
+
+  void judge_all(const Fact& manifest) {
+    // A function in a file that wasn't given may take what is missing here.
+    if (is_partial_tree(manifest)) return;
+    std::unordered_map<std::string_view, std::vector<Fact>> by_name;
+    for (const Fact op : manifest[Key::operators].items()) {
+      if (!says_choices(op) || !op[Key::name].is_text()) continue;
+      std::vector<Fact>& same = by_name[without_overload(op[Key::name].text())];
+      if (same.size() < most_overloads) same.push_back(op);
+    }
+    if (by_name.empty()) return;
+    PlatformNames names(manifest);
+    for (const Fact op : manifest[Key::operators].items()) {
+      if (!says_choices(op) || !op[Key::name].is_text()) continue;
+      for (const std::string& name : backward_names(without_overload(op[Key::name].text()))) {
+        const auto found = by_name.find(name);
+        if (found == by_name.end()) continue;
+        judge(manifest, op, found->second, names);
+        break;
+      }
+    }
+  }
+
+ private:
+  static bool says_choices(const Fact& op) {
+    for (const Fact kernel : op[Key::kernels].items()) {
+      if (kernel[Key::dispatches].size() > 0) return true;
+    }
+    return false;
+  }
+
+  void judge(const Fact& manifest, const Fact& op, const std::vector<Fact>& backward,
+             PlatformNames& names) {
+    std::vector<std::string_view> done;
+    for (const Fact kernel : op[Key::kernels].items()) {
+      if (!is_active_kernel(kernel) || !kernel[Key::dispatches].said()) continue;
+      const std::string_view platform = names.of(kernel[Key::platform]).name;
+      if (std::find(done.begin(), done.end(), platform) != done.end()) continue;
+      if (done.size() == most_platforms) return;
+      done.push_back(platform);
+      DtypeChoices forward(words_);
+      for (const Fact other : op[Key::kernels].items()) {
+        if (is_active_kernel(other) && names.same(other[Key::platform], kernel[Key::platform])) {
+          forward.add(other);
+        }
+      }
+      DtypeChoices back(words_);
+      Fact back_kernel;
+      for (const Fact& back_op : backward) {
+        for (const Fact other : back_op[Key::kernels].items()) {
+          if (!is_active_kernel(other)) continue;
+          if (!names.reaches(kernel[Key::platform], other[Key::platform])) continue;
+          if (!back_kernel.said()) back_kernel = other;
+          back.add(other);
+        }
+      }
+      if (!forward.known() || !back.known()) continue;
+      compare(manifest, op, kernel, forward, back, back_kernel);
+    }
+  }
+
+  void compare(const Fact& manifest, const Fact& op, const Fact& kernel, DtypeChoices& forward,
+               DtypeChoices& back, const Fact& back_kernel) {
+    sink_->inspected();
+    std::vector<std::string> missing;
+    const Dtype* first = nullptr;
+    bool comparable = false;
+    for (const Dtype* dtype : forward.always()) {
+      // Formats of at most 8 bits are for running a trained model.
+      if (!DtypeChoices::is_float(*dtype) || dtype->bits < 16) continue;
+      if (back.ever(*dtype)) {
+        comparable = true;
+        continue;
+      }
+      if (first == nullptr) first = dtype;
+      missing.emplace_back(dtype->name);
+    }
+    if (!comparable || first == nullptr) return;
+    std::sort(missing.begin(), missing.end());
+    const Fact narrow = back.choice(*first, false);
+    Finding& finding =
+        sink_->add(subject_of(manifest, op),
+                   "the code for " + quote(kernel[Key::platform].text()) + " has a case for " +
+                       quote_list(missing) + ", and that of its backward has none",
+                   evidence(narrow, "the backward chooses by dtype here" + site_of(narrow)));
+    // A function between the two may convert.
+    finding.severity = Severity::warning;
+    const Fact wide = forward.choice(*first, true);
+    finding.related.push_back(evidence(wide, "the forward does here" + site_of(wide)));
+    finding.related.push_back(
+        evidence(back_kernel, "the backward is registered here" + site_of(back_kernel)));
+  }
+
+  DtypeWords words_;
+  Sink* sink_;
+};
+
+}  // namespace
+
+void check_gradient_choices(const Facts& facts, Sink& sink) {
+  GradientCheck gradients(facts, sink);
+  for (const Document& document : facts.documents) gradients.judge_all(facts.root(document));
+}
+
+}  // namespace opseal
