@@ -384,11 +384,26 @@ constexpr Field cache_fields[] = {
 constexpr Form cache_form{.name = "Cache", .fields = cache_fields};
 constexpr Form caches_form{.item = &cache_form};
 
+constexpr Field accepted_label_fields[] = {
+    {kind, &text_form, true, ""},
+    {mentioned, &count_form, false, "how often other code of the backend names it"},
+};
+constexpr Form accepted_label_form{.name = "AcceptedLabel", .fields = accepted_label_fields};
+constexpr Form accepted_labels_form{.item = &accepted_label_form};
+constexpr Field accepted_fields[] = {
+    {expression, &text_form, false, "what is asked, as written"},
+    {entries, &accepted_labels_form, false, "what is accepted by name"},
+};
+constexpr Form accepted_form{.name = "Accepted", .fields = accepted_fields};
+constexpr Form accepted_list{.item = &accepted_form};
 constexpr Field predicate_fields[] = {
     {name, &text_form, false, ""},
     {location, &location_form, false, ""},
     {kinds, &texts_form, false, "kinds that it accepts"},
+    {always, &texts_form, false, "those of them that it asks nothing else of"},
     {refused, &texts_form, false, "kinds that it was asked for and refused"},
+    {otherwise, &truth_form, false, "whether it accepts what it names nowhere"},
+    {tested, &accepted_list, false, "values of other enumerations that it accepts by name"},
     {takes_backend, &truth_form, false, ""},
     {names, &text_map, false, "kind -> what it calls the kernel"},
 };

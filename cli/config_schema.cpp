@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-enum class Shape { texts, profile, fail_on, severities, silences, joins, caches };
+enum class Shape { texts, profile, fail_on, severities, silences, joins, caches, pairs };
 
 struct ConfigKey {
   std::string_view name;
@@ -33,6 +33,7 @@ constexpr ConfigKey config_keys[] = {
      "name of a registration = names of the same operator in other systems; asks for the rules "
      "that compare them"},
     {"cache", Shape::caches, "cache directories in a layout that opseal doesn't know by itself"},
+    {"pair", Shape::pairs, "support predicates with the functions that they speak for"},
 };
 
 ordered_json words(std::initializer_list<const char*> list) {
@@ -76,6 +77,25 @@ ordered_json cache_schema() {
           {"additionalProperties", false}};
 }
 
+ordered_json pair_schema() {
+  const ordered_json texts = {{"type", "array"}, {"items", {{"type", "string"}, {"minLength", 1}}}};
+  const auto list = [&texts](std::string_view meaning) {
+    ordered_json schema = texts;
+    schema["description"] = meaning;
+    return schema;
+  };
+  ordered_json properties = {
+      {"name", text("what findings call the backend")},
+      {"predicate", text("`path:function`, or the function alone")},
+      {"dispatch", list("functions, named likewise; what one of them handles is handled")},
+      {"noop", list("enumerators that need no kernel")},
+      {"noreturn", list("functions that never return")}};
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", ordered_json::array({"name", "predicate", "dispatch"})},
+          {"additionalProperties", false}};
+}
+
 ordered_json shape_schema(Shape shape) {
   switch (shape) {
     case Shape::texts:
@@ -104,6 +124,8 @@ ordered_json shape_schema(Shape shape) {
                 {"minItems", 1}}}};
     case Shape::caches:
       return {{"type", "array"}, {"items", cache_schema()}};
+    case Shape::pairs:
+      return {{"type", "array"}, {"items", pair_schema()}};
   }
   return {};
 }

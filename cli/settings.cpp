@@ -119,6 +119,7 @@ void apply_config(const Config& config, Settings& settings) {
     cache.directory = cache_directory(cache.directory, config.directory);
     settings.caches.push_back(std::move(cache));
   }
+  settings.pairs = config.pairs;
   settings.stated = {config.file, state(config.platforms), state_fleet(config.architectures), {}};
   for (const std::vector<ConfigText>& names : config.joins)
     settings.stated.joins.push_back(state(names));

@@ -41,6 +41,7 @@ struct Settings {
   std::vector<Silence> silences;
   std::vector<Exclusion> exclude;
   std::vector<CacheDescription> caches;
+  std::vector<PairDescription> pairs;
   Severity fail_on = Severity::error;
   bool never_fail = false;
   // The run compares two dumps: it has rules of its own, and fails by what changes mean.

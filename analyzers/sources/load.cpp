@@ -17,6 +17,8 @@
 #include "analyzers/source/source_tree.h"
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/declarations.h"
+#include "analyzers/sources/dispatch_pairs.h"
+#include "analyzers/sources/load_code.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/targets.h"
@@ -53,6 +55,8 @@ struct FileRecords {
   std::vector<TargetRecord> targets;
   std::vector<PrimitiveRecord> primitives;
   std::vector<Problem> problems;
+  // It names a support predicate.
+  bool has_predicate = false;
 };
 
 class SourceLoader {
@@ -91,6 +95,7 @@ class SourceLoader {
       const auto found = std::lower_bound(paths_.begin(), paths_.end(), tree.path(file));
       tree_file[static_cast<std::size_t>(found - paths_.begin())] = file;
     }
+    const Needles predicates(predicate_needles(folder_.pairs));
     std::atomic<std::size_t> next{0};
     side_by_side(threads_, threads_, [&](std::size_t) {
       // Each thread has its own, kept from file to file.
@@ -103,7 +108,10 @@ class SourceLoader {
         if (!read_source(number, bytes)) continue;
         if (tree_file[at] == no_file) {
           read_python(number, bytes);
-        } else if (tree.has_needle(bytes)) {
+          continue;
+        }
+        records_[at].has_predicate = predicates.occur_in(bytes);
+        if (tree.has_needle(bytes)) {
           preprocessor.run(tree_file[at], bytes, unit);
           find_invocations(unit, tree.vocabulary(), found);
           unit.file = number;
@@ -200,6 +208,7 @@ class SourceLoader {
     PlacedWriter writer(facts_, folder_.files);
     write_torch_document(records, writer);
     write_primitive_documents(writer);
+    write_code_document(writer);
     for (FileRecords& file : records_) {
       for (Problem& problem : file.problems) {
         problem.where.file = writer.file_of(problem.where.file);
@@ -263,6 +272,40 @@ class SourceLoader {
       if (with_targets) write_targets(targets, folder_.partial, writer);
       writer.end();
     }
+  }
+
+  // What the code itself does, beside what it registers.
+  void write_code_document(PlacedWriter& writer) {
+    // What isn't given may be what serves a kind.
+    if (folder_.partial) return;
+    std::vector<std::size_t> asking;
+    for (std::size_t at = 0; at < records_.size(); ++at) {
+      if (records_[at].has_predicate) asking.push_back(at);
+    }
+    const std::vector<DispatchPair> pairs = load_dispatch_pairs(
+        paths_, asking, {folder_.pairs, {}}, threads_, [this](std::size_t at, std::string& bytes) {
+          return folder_.files[at].size <= most_bytes && read_bytes(folder_.files[at], bytes);
+        });
+    for (const PairDescription& described : folder_.pairs) {
+      const bool is_there = std::any_of(pairs.begin(), pairs.end(), [&](const DispatchPair& pair) {
+        return pair.backend == described.name;
+      });
+      if (is_there) continue;
+      facts_.problems.push_back({Location{0, 0, 0},
+                                 "pair " + quote(described.name) +
+                                     " of the configuration: its functions were not found below "
+                                     "one folder, or decide by no enumeration",
+                                 {},
+                                 Severity::warning});
+    }
+    if (pairs.empty()) return;
+    std::set<std::uint32_t> files;
+    for (const DispatchPair& pair : pairs) {
+      files.insert({pair.predicate.place.file, pair.table.place.file});
+    }
+    begin(system_of(pairs), files, {}, writer);
+    write_dispatch_pairs(pairs, writer);
+    writer.end();
   }
 
   SourceFolder folder_;
