@@ -458,6 +458,23 @@ constexpr Field registration_fields[] = {
 constexpr Form registration_form{.name = "Registration", .fields = registration_fields};
 constexpr Form registrations_form{.item = &registration_form};
 
+constexpr std::string_view storage_words[] = {"automatic", "temporary", "static"};
+constexpr Form storage_form{.text = true, .words = storage_words};
+constexpr std::string_view status_words[] = {"checked", "dropped", "swallowed"};
+constexpr Form status_form{.text = true, .words = status_words};
+constexpr Field registrar_object_fields[] = {
+    {type, &text_form, true, "C++ type of the object, or the function that registers"},
+    {name, &text_form, false, "of the object"},
+    {storage, &storage_form, false,
+     "how long it lives: to the end of a function that ends, or of the statement"},
+    {status, &status_form, false,
+     "what becomes of its answer: a result that nobody reads, or exceptions that nobody sees"},
+    {max, &count_form, false, "entries that it has room for"},
+    {calls, &count_form, false, "entries that are added whatever happens"},
+};
+constexpr Form registrar_object_form{.name = "CodeRegistrar", .fields = registrar_object_fields};
+constexpr Form registrar_objects_form{.item = &registrar_object_form};
+
 constexpr Field undecided_fields[] = {
     {name, &text_form, false, "as it is written"},
     {reason, &text_form, false, "what keeps it from being known"},
@@ -508,6 +525,7 @@ constexpr Field manifest_fields[] = {
     {joins, &signatures_form, false,
      "each a list of names of registrations, of any system, that are one operator"},
     {registrations, &registrations_form, false, "log in order of registration"},
+    {registrars, &registrar_objects_form, false, "objects and calls of code that register"},
     {operators, &operators_form, false, ""},
     {targets, &targets_form, false, "log in order of registration"},
     {distribution, &distribution_form, false, "the package that holds the libraries"},

@@ -54,14 +54,14 @@ int main(int count, char** arguments) {
   for (std::size_t at = 0; at < paths.size(); ++at) {
     if (needles.occur_in(read(paths[at]))) asking.push_back(at);
   }
-  const auto load = [&](const PairOptions& options) {
-    return load_dispatch_pairs(paths, asking, options, 2, [&](std::size_t at, std::string& bytes) {
+  const auto load = [&](const std::vector<std::size_t>& files, const PairOptions& options) {
+    return load_dispatch_pairs(paths, files, options, 2, [&](std::size_t at, std::string& bytes) {
       bytes = read(paths[at]);
       return true;
     });
   };
   const auto start = std::chrono::steady_clock::now();
-  const std::vector<DispatchPair> whole = load({});
+  const std::vector<DispatchPair> whole = load(asking, {});
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   std::printf("%zu pairs in %.2f s\n", whole.size(), seconds.count());
   for (std::size_t at = 0; at < whole.size(); ++at) {
@@ -74,7 +74,7 @@ int main(int count, char** arguments) {
       PairOptions options;
       options.removed_label = entry.kind.name.substr(slash == std::string::npos ? 0 : slash + 1);
       ++removed;
-      for (const DispatchPair& mutant : load(options)) {
+      for (const DispatchPair& mutant : load({pair.predicate.place.file}, options)) {
         if (mutant.predicate.name != pair.predicate.name) continue;
         if (lists(mutant, entry.kind.name)) {
           std::printf("  not missed: %s\n", entry.kind.name.c_str());

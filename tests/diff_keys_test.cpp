@@ -90,6 +90,7 @@ constexpr Exception exceptions[] = {
     {"caches.temporary", "content, not how entries are named"},
     {"caches.entries.*", "content, not how entries are named"},
     {"dispatch.predicate.name", "a name in the code"},
+    {"registrars.*", "how the code registers; what it registers is compared"},
     {"dispatch.predicate.always", "which of its kinds it accepts is compared"},
     {"dispatch.predicate.otherwise",
      "it names what it means; rules hold the rest against the table"},

@@ -49,6 +49,8 @@ const std::vector<Lack>& lacks() {
        {"allowlist-stale", "claim-without-launch", "coverage-empty", "enum-consumer-missed",
         "enumerator-unused", "fallback-default-wrong", "launch-without-claim",
         "predicate-overclaims", "predicate-underclaims", "dispatch-kernel-split"}},
+      {"registrars of code",
+       {"register-status-ignored", "registrar-automatic", "registrar-capacity"}},
       {"dtypes",
        {"cross-dtype-gap", "cross-provider-gap", "dtype-narrowed", "dtype-rejected",
         "dtype-unknown", "etp-int-x-repr", "ggml-file-format-name", "grad-dtype-narrower"}},

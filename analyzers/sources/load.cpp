@@ -21,6 +21,7 @@
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/primitives.h"
+#include "analyzers/sources/registrars_cpp.h"
 #include "analyzers/sources/targets.h"
 #include "analyzers/sources/torch_cpp.h"
 #include "analyzers/sources/torch_facts.h"
@@ -54,6 +55,7 @@ struct FileRecords {
   std::vector<TorchRecord> torch_python;
   std::vector<TargetRecord> targets;
   std::vector<PrimitiveRecord> primitives;
+  std::vector<RegistrarRecord> registrars;
   std::vector<Problem> problems;
   // It names a support predicate.
   bool has_predicate = false;
@@ -95,6 +97,7 @@ class SourceLoader {
       const auto found = std::lower_bound(paths_.begin(), paths_.end(), tree.path(file));
       tree_file[static_cast<std::size_t>(found - paths_.begin())] = file;
     }
+    const Needles registrars(registrar_needles());
     const Needles predicates(predicate_needles(folder_.pairs));
     std::atomic<std::size_t> next{0};
     side_by_side(threads_, threads_, [&](std::size_t) {
@@ -111,6 +114,9 @@ class SourceLoader {
           continue;
         }
         records_[at].has_predicate = predicates.occur_in(bytes);
+        if (registrars.occur_in(bytes)) {
+          read_registrars_cpp(number, bytes, records_[at].registrars);
+        }
         if (tree.has_needle(bytes)) {
           preprocessor.run(tree_file[at], bytes, unit);
           find_invocations(unit, tree.vocabulary(), found);
@@ -209,6 +215,7 @@ class SourceLoader {
     write_torch_document(records, writer);
     write_primitive_documents(writer);
     write_code_document(writer);
+    write_registrar_document(writer);
     for (FileRecords& file : records_) {
       for (Problem& problem : file.problems) {
         problem.where.file = writer.file_of(problem.where.file);
@@ -305,6 +312,21 @@ class SourceLoader {
     }
     begin(system_of(pairs), files, {}, writer);
     write_dispatch_pairs(pairs, writer);
+    writer.end();
+  }
+
+  void write_registrar_document(PlacedWriter& writer) {
+    std::vector<RegistrarRecord> registrars;
+    std::set<std::uint32_t> files;
+    for (FileRecords& file : records_) {
+      for (RegistrarRecord& record : file.registrars) {
+        files.insert(record.place.file);
+        registrars.push_back(std::move(record));
+      }
+    }
+    if (registrars.empty()) return;
+    begin("engine", files, {}, writer);
+    write_registrars(registrars, writer);
     writer.end();
   }
 
