@@ -430,11 +430,26 @@ constexpr Field cache_fields[] = {
 constexpr Form cache_form{.name = "Cache", .fields = cache_fields};
 constexpr Form caches_form{.item = &cache_form};
 
+constexpr Field accepted_label_fields[] = {
+    {kind, &text_form, true, ""},
+    {mentioned, &count_form, false, "how often other code of the backend names it"},
+};
+constexpr Form accepted_label_form{.name = "AcceptedLabel", .fields = accepted_label_fields};
+constexpr Form accepted_labels_form{.item = &accepted_label_form};
+constexpr Field accepted_fields[] = {
+    {expression, &text_form, false, "what is asked, as written"},
+    {entries, &accepted_labels_form, false, "what is accepted by name"},
+};
+constexpr Form accepted_form{.name = "Accepted", .fields = accepted_fields};
+constexpr Form accepted_list{.item = &accepted_form};
 constexpr Field predicate_fields[] = {
     {name, &text_form, false, ""},
     {location, &location_form, false, ""},
     {kinds, &texts_form, false, "kinds that it accepts"},
+    {always, &texts_form, false, "those of them that it asks nothing else of"},
     {refused, &texts_form, false, "kinds that it was asked for and refused"},
+    {otherwise, &truth_form, false, "whether it accepts what it names nowhere"},
+    {tested, &accepted_list, false, "values of other enumerations that it accepts by name"},
     {takes_backend, &truth_form, false, ""},
     {names, &text_map, false, "kind -> what it calls the kernel"},
 };
@@ -491,6 +506,23 @@ constexpr Field registration_fields[] = {
 };
 constexpr Form registration_form{.name = "Registration", .fields = registration_fields};
 constexpr Form registrations_form{.item = &registration_form};
+
+constexpr std::string_view storage_words[] = {"automatic", "temporary", "static"};
+constexpr Form storage_form{.text = true, .words = storage_words};
+constexpr std::string_view status_words[] = {"checked", "dropped", "swallowed"};
+constexpr Form status_form{.text = true, .words = status_words};
+constexpr Field registrar_object_fields[] = {
+    {type, &text_form, true, "C++ type of the object, or the function that registers"},
+    {name, &text_form, false, "of the object"},
+    {storage, &storage_form, false,
+     "how long it lives: to the end of a function that ends, or of the statement"},
+    {status, &status_form, false,
+     "what becomes of its answer: a result that nobody reads, or exceptions that nobody sees"},
+    {max, &count_form, false, "entries that it has room for"},
+    {calls, &count_form, false, "entries that are added whatever happens"},
+};
+constexpr Form registrar_object_form{.name = "CodeRegistrar", .fields = registrar_object_fields};
+constexpr Form registrar_objects_form{.item = &registrar_object_form};
 
 constexpr Field undecided_fields[] = {
     {name, &text_form, false, "as it is written"},
@@ -551,6 +583,7 @@ constexpr Field manifest_fields[] = {
     {joins, &signatures_form, false,
      "each a list of names of registrations, of any system, that are one operator"},
     {registrations, &registrations_form, false, "log in order of registration"},
+    {registrars, &registrar_objects_form, false, "objects and calls of code that register"},
     {operators, &operators_form, false, ""},
     {targets, &targets_form, false, "log in order of registration"},
     {handlers, &source_handlers_form, false, "handlers of XLA's FFI that the sources define"},

@@ -26,13 +26,14 @@ namespace fs = std::filesystem;
 namespace opseal {
 namespace {
 
-constexpr std::string_view config_keys[] = {"profile", "select",    "ignore",        "fail-on",
-                                            "exclude", "platforms", "architectures", "severity",
-                                            "silence", "join",      "cache",         "macros"};
+constexpr std::string_view config_keys[] = {
+    "profile",  "select",  "ignore", "fail-on", "exclude", "platforms", "architectures",
+    "severity", "silence", "join",   "cache",   "macros",  "pair"};
 constexpr std::string_view cache_keys[] = {"name",  "directory", "entry",  "library",
                                            "match", "hash",      "digits", "parts"};
 constexpr std::string_view cache_matches[] = {"exact", "prefix"};
 constexpr std::string_view cache_hashes[] = {"sha256", "xxh128"};
+constexpr std::string_view pair_keys[] = {"name", "predicate", "dispatch", "noop", "noreturn"};
 constexpr std::string_view part_keys[] = {"text", "file", "digest_of"};
 constexpr std::string_view silence_keys[] = {"rule", "subject", "reason"};
 constexpr std::string_view profiles[] = {"default", "strict", "audit"};
@@ -83,6 +84,8 @@ class ConfigReader {
       read_caches(node);
     } else if (key == "macros") {
       read_macros(node);
+    } else if (key == "pair") {
+      read_pairs(node);
     } else {
       fail(where, "unknown key " + quote(key) + did_you_mean(key, config_keys));
     }
@@ -196,6 +199,40 @@ class ConfigReader {
       }
       check_cache(item.source().begin, cache);
       config_.caches.push_back(std::move(cache));
+    }
+  }
+
+  void read_pairs(const toml::node& node) {
+    const toml::array* array = node.as_array();
+    if (array == nullptr || !array->is_array_of_tables()) {
+      fail(node.source().begin, "`pair` is a list of tables: [[pair]]");
+    }
+    for (const toml::node& item : *array) {
+      PairDescription pair;
+      for (const auto& [key, value] : *item.as_table()) {
+        read_pair_key(key.str(), key.source().begin, value, pair);
+      }
+      if (pair.name.empty() || pair.predicate.empty() || pair.dispatch.empty()) {
+        fail(item.source().begin, "`pair` needs `name`, `predicate` and `dispatch`");
+      }
+      config_.pairs.push_back(std::move(pair));
+    }
+  }
+
+  void read_pair_key(std::string_view key, const toml::source_position& where,
+                     const toml::node& value, PairDescription& pair) {
+    if (key == "name") {
+      pair.name = text(value, key).value;
+    } else if (key == "predicate") {
+      pair.predicate = text(value, key).value;
+    } else if (key == "dispatch") {
+      for (ConfigText& one : texts(value, key)) pair.dispatch.push_back(std::move(one.value));
+    } else if (key == "noop") {
+      for (ConfigText& one : texts(value, key)) pair.noop.push_back(std::move(one.value));
+    } else if (key == "noreturn") {
+      for (ConfigText& one : texts(value, key)) pair.never_return.push_back(std::move(one.value));
+    } else {
+      fail(where, "unknown key " + quote(key) + " in `pair`" + did_you_mean(key, pair_keys));
     }
   }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzers/cache_description.h"
+#include "analyzers/sources/pair_description.h"
 #include "opseal/facts.h"
 
 namespace opseal {
@@ -48,6 +49,8 @@ struct Config {
   std::vector<std::pair<ConfigText, std::string>> macros;
   // Their paths as written; `base` is empty.
   std::vector<CacheDescription> caches;
+  // Support predicates with the functions that they speak for.
+  std::vector<PairDescription> pairs;
 };
 
 // The nearest `opseal.toml` in `directory` or above it; empty when there is none.

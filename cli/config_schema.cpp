@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-enum class Shape { texts, profile, fail_on, severities, silences, joins, caches, macros };
+enum class Shape { texts, profile, fail_on, severities, silences, joins, caches, macros, pairs };
 
 struct ConfigKey {
   std::string_view name;
@@ -36,6 +36,7 @@ constexpr ConfigKey config_keys[] = {
      "`NAME` or `NAME(parameters)` = what this macro of C++ sources stands for, whatever they "
      "define it as"},
     {"cache", Shape::caches, "cache directories in a layout that opseal doesn't know by itself"},
+    {"pair", Shape::pairs, "support predicates with the functions that they speak for"},
 };
 
 ordered_json words(std::initializer_list<const char*> list) {
@@ -79,6 +80,25 @@ ordered_json cache_schema() {
           {"additionalProperties", false}};
 }
 
+ordered_json pair_schema() {
+  const ordered_json texts = {{"type", "array"}, {"items", {{"type", "string"}, {"minLength", 1}}}};
+  const auto list = [&texts](std::string_view meaning) {
+    ordered_json schema = texts;
+    schema["description"] = meaning;
+    return schema;
+  };
+  ordered_json properties = {
+      {"name", text("what findings call the backend")},
+      {"predicate", text("`path:function`, or the function alone")},
+      {"dispatch", list("functions, named likewise; what one of them handles is handled")},
+      {"noop", list("enumerators that need no kernel")},
+      {"noreturn", list("functions that never return")}};
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", ordered_json::array({"name", "predicate", "dispatch"})},
+          {"additionalProperties", false}};
+}
+
 ordered_json shape_schema(Shape shape) {
   switch (shape) {
     case Shape::texts:
@@ -109,6 +129,8 @@ ordered_json shape_schema(Shape shape) {
       return {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
     case Shape::caches:
       return {{"type", "array"}, {"items", cache_schema()}};
+    case Shape::pairs:
+      return {{"type", "array"}, {"items", pair_schema()}};
   }
   return {};
 }

@@ -31,6 +31,7 @@ class Discovery {
         settings_(settings),
         root_(find_root(fs::current_path().string())),
         exclude_used_(settings.exclude.size()) {
+    pairs_ = settings.pairs;
     for (const CacheDescription& description : settings.caches) {
       std::error_code error;
       const auto [place, fresh] = described_.emplace(
@@ -354,6 +355,7 @@ class Discovery {
     std::sort(folder.files.begin(), folder.files.end(),
               [](const InputFile& a, const InputFile& b) { return a.path < b.path; });
     InputFile shown = folder.place;
+    folder.pairs = pairs_;
     found_.inputs.push_back({std::move(shown), nullptr, {}, std::move(folder), group});
   }
 
@@ -460,7 +462,9 @@ class Discovery {
   std::map<std::string, CacheReader> caches_;
   // Real paths of those that are inputs.
   std::set<std::string> seen_caches_;
-  // Those of the configuration, by real path.
+  // Those of the configuration.
+  std::vector<PairDescription> pairs_;
+  // Caches of the configuration, by real path.
   std::map<std::string, const CacheDescription*> described_;
   // Real paths of those that lie in a given directory.
   std::set<std::string> met_;

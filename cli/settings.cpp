@@ -122,6 +122,7 @@ void apply_config(const Config& config, Settings& settings) {
   for (const auto& [head, body] : config.macros) {
     settings.macros += "#define " + head.value + ' ' + body + '\n';
   }
+  settings.pairs = config.pairs;
   settings.stated = {config.file, state(config.platforms), state_fleet(config.architectures), {}};
   for (const std::vector<ConfigText>& names : config.joins)
     settings.stated.joins.push_back(state(names));

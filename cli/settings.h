@@ -43,6 +43,7 @@ struct Settings {
   std::vector<CacheDescription> caches;
   // `#define` lines for macros whose meaning the sources don't show.
   std::string macros;
+  std::vector<PairDescription> pairs;
   Severity fail_on = Severity::error;
   bool never_fail = false;
   // The run compares two dumps: it has rules of its own, and fails by what changes mean.

@@ -80,6 +80,35 @@ void check_claims(const Fact& manifest, const Fact& dispatch, DispatchKernels& r
       evidence(taken->op[Key::kernels], "kernels registered here" + site_of(taken->op)));
 }
 
+// A predicate that accepts what it names nowhere, and kinds that the dispatch has nothing for.
+void check_rest(const Fact& dispatch, Sink& sink) {
+  const Fact predicate = dispatch[Key::predicate];
+  const Fact table = dispatch[Key::table];
+  const Fact entries = table[Key::entries];
+  if (!predicate[Key::otherwise].truth() || !all_read(dispatch[Key::kinds])) return;
+  if (!all_kinds_read(entries) || table[Key::default_].is_text()) return;
+  sink.inspected();
+  KindSet known;
+  known.add_members(entries);
+  known.add_members(dispatch[Key::exceptions]);
+  // What is named is for `claim-without-launch` to say.
+  known.add_all(predicate[Key::kinds]);
+  known.add_all(predicate[Key::refused]);
+  known.seal();
+  std::vector<std::string> names;
+  for (const Fact kind : dispatch[Key::kinds].items()) {
+    if (kind.is_text() && !known.may_have(kind.text())) names.emplace_back(kind.text());
+  }
+  if (names.empty()) return;
+  Finding& finding =
+      sink.add(dispatch_subject(dispatch),
+               "predicate accepts whatever it does not name, and the dispatch has "
+               "nothing for " +
+                   quote_list(names),
+               evidence(predicate[Key::otherwise], "accepted here" + part_site(predicate)));
+  finding.related.push_back(evidence(entries, "launchers listed here" + part_site(table)));
+}
+
 void check(const Facts& facts, Sink& sink) {
   DtypeWords words(facts);
   ChainEnds chain_ends;
@@ -91,7 +120,9 @@ void check(const Facts& facts, Sink& sink) {
     if (manifest[Key::dispatch].size() == 0) continue;
     DispatchKernels registry(manifest);
     for (const Fact dispatch : manifest[Key::dispatch].items()) {
-      if (dispatch.is_object()) check_claims(manifest, dispatch, registry, chain_ends, sink);
+      if (!dispatch.is_object()) continue;
+      check_claims(manifest, dispatch, registry, chain_ends, sink);
+      check_rest(dispatch, sink);
     }
   }
 }
@@ -112,8 +143,9 @@ extern constinit const Rule predicate_overclaims{
     .severity = Severity::warning,
     .profile = Profile::strict,
     .inspects =
-        "kernel or predicate of the last backend of a chain whose claims and kernels are known",
-    .needs = {Key::operators, Key::kernels},
+        "kernel or predicate of the last backend of a chain, or predicate that accepts what it "
+        "does not name, whose claims and kernels are known",
+    .needs = {},
     .check = check,
 };
 

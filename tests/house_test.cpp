@@ -103,7 +103,8 @@ const std::map<std::string, std::vector<std::string>> directions = {
       "analyzers/native/library_stand_in.h", "analyzers/byte_source.h",
       "analyzers/cache_description.h", "analyzers/caches.h", "analyzers/export.h",
       "analyzers/hidden_symbols.h", "analyzers/join.h", "analyzers/sources/load.h",
-      "analyzers/native_functions.h", "rules/fleet_words.h", "rules/rules.h"}},
+      "analyzers/sources/pair_description.h", "analyzers/native_functions.h", "rules/fleet_words.h",
+      "rules/rules.h"}},
 };
 
 // Empty, or what is wrong with an include line of a file.

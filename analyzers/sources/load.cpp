@@ -20,11 +20,14 @@
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/declarations.h"
 #include "analyzers/sources/dispatch_index.h"
+#include "analyzers/sources/dispatch_pairs.h"
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
+#include "analyzers/sources/load_code.h"
 #include "analyzers/sources/onnx.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/primitives.h"
+#include "analyzers/sources/registrars_cpp.h"
 #include "analyzers/sources/targets.h"
 #include "analyzers/sources/tensorflow.h"
 #include "analyzers/sources/torch_cpp.h"
@@ -67,7 +70,10 @@ struct FileRecords {
   std::vector<AutogradRecord> autograd;
   std::vector<TensorflowRecord> tensorflow;
   std::vector<IgnoreComment> ignores;
+  std::vector<RegistrarRecord> registrars;
   std::vector<Problem> problems;
+  // It names a support predicate.
+  bool has_predicate = false;
 };
 
 class SourceLoader {
@@ -110,6 +116,8 @@ class SourceLoader {
       const auto found = std::lower_bound(paths_.begin(), paths_.end(), tree.path(file));
       tree_file[static_cast<std::size_t>(found - paths_.begin())] = file;
     }
+    const Needles registrars(registrar_needles());
+    const Needles predicates(predicate_needles(folder_.pairs));
     std::atomic<std::size_t> next{0};
     side_by_side(threads_, threads_, [&](std::size_t) {
       // Each thread has its own, kept from file to file.
@@ -126,6 +134,10 @@ class SourceLoader {
           continue;
         }
         add_autograd(autograd_classes(bytes, number), paths_[at], records_[at].autograd);
+        records_[at].has_predicate = predicates.occur_in(bytes);
+        if (registrars.occur_in(bytes)) {
+          read_registrars_cpp(number, bytes, records_[at].registrars);
+        }
         if (tree.has_needle(bytes)) {
           preprocessor.run(tree_file[at], bytes, unit);
           find_invocations(unit, tree.vocabulary(), found);
@@ -267,6 +279,8 @@ class SourceLoader {
     write_autograd_document(writer);
     write_tensorflow_document(writer);
     write_tvm_document(writer);
+    write_code_document(writer);
+    write_registrar_document(writer);
     for (FileRecords& file : records_) {
       for (Problem& problem : file.problems) {
         problem.where.file = writer.file_of(problem.where.file);
@@ -409,6 +423,55 @@ class SourceLoader {
     if (undecided.size() == records.size()) return;
     begin("tensorflow", files, undecided, writer);
     write_tensorflow(records, folder_.partial, writer);
+    writer.end();
+  }
+
+  // What the code itself does, beside what it registers.
+  void write_code_document(PlacedWriter& writer) {
+    // What isn't given may be what serves a kind.
+    if (folder_.partial) return;
+    std::vector<std::size_t> asking;
+    for (std::size_t at = 0; at < records_.size(); ++at) {
+      if (records_[at].has_predicate) asking.push_back(at);
+    }
+    const std::vector<DispatchPair> pairs = load_dispatch_pairs(
+        paths_, asking, {folder_.pairs, {}}, threads_, [this](std::size_t at, std::string& bytes) {
+          return folder_.files[at].size <= most_bytes && read_bytes(folder_.files[at], bytes);
+        });
+    for (const PairDescription& described : folder_.pairs) {
+      const bool is_there = std::any_of(pairs.begin(), pairs.end(), [&](const DispatchPair& pair) {
+        return pair.backend == described.name;
+      });
+      if (is_there) continue;
+      facts_.problems.push_back({Location{0, 0, 0},
+                                 "pair " + quote(described.name) +
+                                     " of the configuration: its functions were not found below "
+                                     "one folder, or decide by no enumeration",
+                                 {},
+                                 Severity::warning});
+    }
+    if (pairs.empty()) return;
+    std::set<std::uint32_t> files;
+    for (const DispatchPair& pair : pairs) {
+      files.insert({pair.predicate.place.file, pair.table.place.file});
+    }
+    begin(system_of(pairs), files, {}, writer);
+    write_dispatch_pairs(pairs, writer);
+    writer.end();
+  }
+
+  void write_registrar_document(PlacedWriter& writer) {
+    std::vector<RegistrarRecord> registrars;
+    std::set<std::uint32_t> files;
+    for (FileRecords& file : records_) {
+      for (RegistrarRecord& record : file.registrars) {
+        files.insert(record.place.file);
+        registrars.push_back(std::move(record));
+      }
+    }
+    if (registrars.empty()) return;
+    begin("engine", files, {}, writer);
+    write_registrars(registrars, writer);
     writer.end();
   }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzers/sources/pair_description.h"
 #include "opseal/facts.h"
 
 namespace opseal {
@@ -18,6 +19,8 @@ struct SourceFolder {
   std::vector<InputFile> files;
   // Other files of the project may say more.
   bool partial = false;
+  // Predicates and their dispatches that the configuration names.
+  std::vector<PairDescription> pairs{};
 };
 
 // What a tree of sources registers, from its text alone: nothing is compiled, run or imported. A

@@ -1,0 +1,164 @@
+#include "analyzers/sources/accepted_labels.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+namespace opseal {
+namespace {
+
+class LabelFinder {
+ public:
+  LabelFinder(const CodeFunctions& code, const Enumerations& enumerations,
+              const CodeFunction& predicate, const CodeEnumeration* asked)
+      : code_(code), enumerations_(enumerations), predicate_(predicate), asked_(asked) {}
+
+  void visit(const std::vector<Statement>& block, std::vector<AcceptedLabels>& found) {
+    for (const Statement& statement : block) {
+      if (statement.kind == StatementKind::switch_) add(statement, found);
+      visit(statement.body, found);
+      visit(statement.otherwise, found);
+    }
+  }
+
+ private:
+  // Only `return false`, or anything else: an arm that goes on may say yes.
+  bool says_no(const std::vector<Statement>& body, std::size_t at) const {
+    for (; at < body.size(); ++at) {
+      const Statement& statement = body[at];
+      if (statement.kind == StatementKind::case_label ||
+          statement.kind == StatementKind::default_label) {
+        continue;
+      }
+      if (statement.kind == StatementKind::block) return says_no(statement.body, 0);
+      return statement.kind == StatementKind::returns &&
+             statement.tokens.end == statement.tokens.begin + 1 &&
+             tokens()[statement.tokens.begin].is("false");
+    }
+    return true;
+  }
+
+  Tokens tokens() const { return code_.tokens_of(predicate_); }
+
+  void add(const Statement& statement, std::vector<AcceptedLabels>& found) {
+    AcceptedLabels labels;
+    const CodeFile& file = *code_.files()[predicate_.file];
+    const auto place = [&](std::uint32_t at) {
+      return SourcePlace{file.number, tokens()[at].offset, tokens()[at].length};
+    };
+    if (statement.tokens.empty()) return;
+    for (std::size_t at = 0; at < statement.body.size(); ++at) {
+      const Statement& label = statement.body[at];
+      if (label.kind != StatementKind::case_label || label.tokens.empty()) continue;
+      const Token& name = tokens()[label.tokens.end - 1];
+      const CodeEnumeration* enumeration =
+          name.is_identifier() ? enumerations_.of(name.text) : nullptr;
+      if (enumeration == nullptr || enumeration == asked_) return;
+      if (says_no(statement.body, at)) continue;
+      labels.labels.push_back({std::string(name.text), place(label.tokens.end - 1), 0});
+    }
+    if (labels.labels.empty()) return;
+    labels.expression = text_of(
+        tokens().subspan(statement.tokens.begin, statement.tokens.end - statement.tokens.begin));
+    labels.place = place(statement.tokens.begin);
+    found.push_back(std::move(labels));
+  }
+
+  const CodeFunctions& code_;
+  const Enumerations& enumerations_;
+  const CodeFunction& predicate_;
+  const CodeEnumeration* asked_;
+};
+
+bool is_word_byte(char byte) {
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+         (byte >= '0' && byte <= '9') || byte == '_';
+}
+
+// Whether a text has the name as a word outside of some ranges of bytes, be it in a macro or in a
+// comment, or pastes names that begin as it does: `TYPE_##x`.
+bool may_use(std::string_view text, std::string_view name,
+             const std::vector<TokenRange>& left_out_bytes) {
+  for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    if (at > 0 && is_word_byte(text[at - 1])) continue;
+    if (at + name.size() < text.size() && is_word_byte(text[at + name.size()])) continue;
+    if (std::none_of(left_out_bytes.begin(), left_out_bytes.end(), [at](const TokenRange& range) {
+          return at >= range.begin && at < range.end;
+        })) {
+      return true;
+    }
+  }
+  for (std::size_t end = name.find('_'); end != name.npos; end = name.find('_', end + 1)) {
+    const std::string pasted(name.substr(0, end + 1));
+    if (text.find(pasted + "##") != text.npos || text.find(pasted + " ##") != text.npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// `text + type_name(x)`: kernels are found by names that are put together, so that code needs no
+// value by name.
+bool builds_names(Tokens tokens) {
+  for (std::size_t at = 1; at + 1 < tokens.size(); ++at) {
+    if (tokens[at + 1].is('(') && tokens[at].is_identifier() &&
+        tokens[at].text.ends_with("_name") && (tokens[at - 1].is('+') || tokens[at - 1].is("+="))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Names that a predicate or what it hands the question on to has are no use of a kind.
+bool asks(const CodeFunction& function, const CodeFunction& predicate) {
+  return &function == &predicate || function.name.find("support") != std::string::npos;
+}
+
+}  // namespace
+
+void find_accepted_labels(const CodeFunctions& code, const Enumerations& enumerations,
+                          const CodeFunction& predicate, const CodeEnumeration* enumeration,
+                          std::vector<AcceptedLabels>& found) {
+  LabelFinder(code, enumerations, predicate, enumeration).visit(predicate.statements, found);
+  std::unordered_map<std::string_view, std::uint32_t> mentions;
+  for (const AcceptedLabels& labels : found) {
+    for (const AcceptedLabel& label : labels.labels) mentions[label.name] = 0;
+  }
+  if (mentions.empty()) return;
+  for (std::uint32_t number = 0; number < code.files().size(); ++number) {
+    const std::vector<Token>& tokens = code.files()[number]->unit.tokens;
+    if (builds_names(tokens)) {
+      found.clear();
+      return;
+    }
+    std::vector<TokenRange> left_out = code.files()[number]->enumerations;
+    for (const auto& function : code.functions()) {
+      if (function->file == number && asks(*function, predicate)) {
+        left_out.push_back(function->body);
+      }
+    }
+    for (std::uint32_t at = 0; at < tokens.size(); ++at) {
+      if (!tokens[at].is_identifier()) continue;
+      const auto known = mentions.find(tokens[at].text);
+      if (known == mentions.end()) continue;
+      const bool is_left_out = std::any_of(
+          left_out.begin(), left_out.end(),
+          [at](const TokenRange& range) { return at >= range.begin && at < range.end; });
+      if (!is_left_out) ++known->second;
+    }
+    std::vector<TokenRange> left_out_bytes;
+    for (const TokenRange& range : left_out) {
+      if (range.empty()) continue;
+      left_out_bytes.push_back({tokens[range.begin].offset, tokens[range.end - 1].offset + 1});
+    }
+    for (auto& [name, count] : mentions) {
+      if (count == 0 && may_use(code.files()[number]->bytes, name, left_out_bytes)) count = 1;
+    }
+  }
+  for (AcceptedLabels& labels : found) {
+    for (AcceptedLabel& label : labels.labels) label.mentions = mentions[label.name];
+  }
+}
+
+}  // namespace opseal

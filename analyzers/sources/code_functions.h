@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzers/source/preprocessor.h"
+#include "analyzers/source/statements.h"
+
+namespace opseal {
+
+// A function with its body, as readers of the flow see it.
+struct CodeFunction {
+  // With what stands before `::`.
+  std::string name;
+  // Index into `CodeFunctions::files`.
+  std::uint32_t file = 0;
+  std::uint32_t name_token = 0;
+  TokenRange body;
+  // Names of the parameters; empty where one has none.
+  std::vector<std::string_view> parameters;
+  std::vector<Statement> statements;
+  // Names of pairs that a comment directly above gives it: `opseal: predicate(x)`.
+  std::vector<std::string> predicate_of;
+  std::vector<std::string> dispatch_of;
+};
+
+// Files whose functions are looked into. Macros stay unexpanded.
+struct CodeFile {
+  // Number in the tree.
+  std::uint32_t number = 0;
+  std::string path;
+  std::string bytes;
+  SourceUnit unit;
+  std::vector<std::uint32_t> partners;
+  // What stands in the braces of enumerations.
+  std::vector<TokenRange> enumerations;
+};
+
+// An `enum` as it is written.
+struct CodeEnumeration {
+  std::string name;
+  std::vector<std::string_view> enumerators;
+};
+
+class CodeFunctions {
+ public:
+  // Reads a file; no more than once.
+  void add(std::uint32_t number, std::string path, std::string bytes);
+  // Reads its enumerations alone.
+  void add_enumerations(const std::string& bytes);
+
+  const std::vector<std::unique_ptr<CodeFile>>& files() const { return files_; }
+  const std::vector<std::unique_ptr<CodeFunction>>& functions() const { return functions_; }
+  // The function that a call in a file means: that of the file itself, else the only one of the
+  // name. Null where there is none, or it isn't clear which.
+  const CodeFunction* find(std::string_view name, std::uint32_t file) const;
+  Tokens tokens_of(const CodeFunction& function) const {
+    return files_[function.file]->unit.tokens;
+  }
+
+  // The enumeration that has an enumerator, or null.
+  const CodeEnumeration* enumeration_of(std::string_view enumerator) const;
+
+ private:
+  void find_functions(std::uint32_t file);
+  std::vector<TokenRange> find_enumerations(Tokens tokens);
+  void read_parameters(const CodeFile& file, TokenRange range, CodeFunction& function) const;
+  void read_directives(const CodeFile& file, std::size_t first_function);
+
+  std::vector<std::unique_ptr<CodeFile>> files_;
+  std::vector<std::unique_ptr<CodeFunction>> functions_;
+  std::unordered_map<std::string_view, std::vector<const CodeFunction*>> by_name_;
+  std::vector<std::unique_ptr<CodeEnumeration>> enumerations_;
+  std::unordered_map<std::string_view, const CodeEnumeration*> by_enumerator_;
+  // Of files that are read for their enumerations alone.
+  std::vector<std::unique_ptr<std::string>> texts_;
+  TextArena arena_;
+};
+
+}  // namespace opseal

@@ -1,0 +1,90 @@
+#include "analyzers/sources/dispatch_pairs.h"
+
+namespace opseal {
+namespace {
+
+void write_kinds(Key key, const std::vector<DispatchKind>& kinds, const SourcePlace& place,
+                 PlacedWriter& writer) {
+  const std::uint32_t list = writer.open(key, NodeType::list, place);
+  for (const DispatchKind& kind : kinds) writer.text(Key::none, kind.name, kind.place);
+  writer.close(list);
+}
+
+void write_tested(const std::vector<AcceptedLabels>& tested, const SourcePlace& place,
+                  PlacedWriter& writer) {
+  if (tested.empty()) return;
+  const std::uint32_t list = writer.open(Key::tested, NodeType::list, place);
+  for (const AcceptedLabels& labels : tested) {
+    const std::uint32_t item = writer.open(Key::none, NodeType::object, labels.place);
+    writer.text(Key::expression, labels.expression, labels.place);
+    const std::uint32_t entries = writer.open(Key::entries, NodeType::list, labels.place);
+    for (const AcceptedLabel& label : labels.labels) {
+      const std::uint32_t entry = writer.open(Key::none, NodeType::object, label.place);
+      writer.text(Key::kind, label.name, label.place);
+      writer.count(Key::mentioned, label.mentions, label.place);
+      writer.close(entry);
+    }
+    writer.close(entries);
+    writer.close(item);
+  }
+  writer.close(list);
+}
+
+void write_predicate(const DispatchPair& pair, PlacedWriter& writer) {
+  const SourcePlace& place = pair.predicate.place;
+  const std::uint32_t object = writer.open(Key::predicate, NodeType::object, place);
+  writer.text(Key::name, pair.predicate.name, place);
+  write_kinds(Key::kinds, pair.accepted, place, writer);
+  write_kinds(Key::always, pair.always, place, writer);
+  write_kinds(Key::refused, pair.refused, place, writer);
+  writer.truth(Key::otherwise, pair.accepts_the_rest, place);
+  write_tested(pair.tested, place, writer);
+  writer.close(object);
+}
+
+void write_table(const DispatchPair& pair, PlacedWriter& writer) {
+  const SourcePlace& place = pair.table.place;
+  const std::uint32_t object = writer.open(Key::table, NodeType::object, place);
+  writer.text(Key::name, pair.table.name, place);
+  const std::uint32_t list = writer.open(Key::entries, NodeType::list, place);
+  for (const DispatchEntry& entry : pair.entries) {
+    const std::uint32_t item = writer.open(Key::none, NodeType::object, entry.kind.place);
+    writer.text(Key::kind, entry.kind.name, entry.kind.place);
+    writer.text(Key::kernel, entry.kernel, entry.kind.place);
+    writer.close(item);
+  }
+  writer.close(list);
+  if (pair.otherwise.empty()) {
+    writer.null(Key::default_, place);
+  } else {
+    writer.text(Key::default_, pair.otherwise, place);
+  }
+  writer.close(object);
+}
+
+}  // namespace
+
+void write_dispatch_pairs(const std::vector<DispatchPair>& pairs, PlacedWriter& writer) {
+  const std::uint32_t dispatch = writer.open_list(Key::dispatch);
+  for (const DispatchPair& pair : pairs) {
+    const SourcePlace& place = pair.predicate.place;
+    const std::uint32_t row = writer.open(Key::none, NodeType::object, place);
+    writer.text(Key::operator_, pair.enumeration, place);
+    writer.text_if(Key::backend, pair.backend, place);
+    write_predicate(pair, writer);
+    write_table(pair, writer);
+    const std::uint32_t list = writer.open(Key::exceptions, NodeType::list, place);
+    for (const auto& [kind, reason] : pair.exceptions) {
+      const std::uint32_t item = writer.open(Key::none, NodeType::object, kind.place);
+      writer.text(Key::kind, kind.name, kind.place);
+      writer.text(Key::reason, reason, kind.place);
+      writer.close(item);
+    }
+    writer.close(list);
+    write_kinds(Key::kinds, pair.kinds, place, writer);
+    writer.close(row);
+  }
+  writer.close_list(dispatch);
+}
+
+}  // namespace opseal

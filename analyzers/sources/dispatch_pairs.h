@@ -1,0 +1,84 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzers/sources/code_functions.h"
+#include "analyzers/sources/pair_description.h"
+#include "analyzers/sources/placed_writer.h"
+#include "analyzers/sources/records.h"
+#include "opseal/facts.h"
+
+namespace opseal {
+
+// A value of the enumeration that a predicate is asked about: `GGML_OP_ADD`, or with what its arm
+// asks further, `GGML_OP_UNARY/GGML_UNARY_OP_ABS`.
+struct DispatchKind {
+  std::string name;
+  SourcePlace place;
+};
+
+struct DispatchEntry {
+  DispatchKind kind;
+  // What the arm calls first.
+  std::string kernel;
+};
+
+// Values of another enumeration that a predicate accepts by name in one `switch`.
+struct AcceptedLabel {
+  std::string name;
+  SourcePlace place;
+  // How often code of the backend other than its predicates has the name.
+  std::uint32_t mentions = 0;
+};
+struct AcceptedLabels {
+  // What is switched over, as written.
+  std::string expression;
+  SourcePlace place;
+  std::vector<AcceptedLabel> labels;
+};
+
+// A predicate beside the dispatch that it speaks for.
+struct DispatchPair {
+  std::string enumeration;
+  std::string backend;
+  DispatchKind predicate;
+  DispatchKind table;
+  std::vector<DispatchKind> accepted;
+  std::vector<DispatchKind> refused;
+  // It accepts what it doesn't name.
+  bool accepts_the_rest = false;
+  // Of those that are accepted, the ones that nothing else is asked of.
+  std::vector<DispatchKind> always;
+  std::vector<DispatchEntry> entries;
+  // What serves the kinds that no label names; none where they miss.
+  std::string otherwise;
+  // Kinds that need no kernel, with the reason.
+  std::vector<std::pair<DispatchKind, std::string>> exceptions;
+  std::vector<DispatchKind> kinds;
+  std::vector<AcceptedLabels> tested;
+};
+
+// What `find_dispatch_pairs` may do otherwise for a test: a label of the dispatch that counts as if
+// it weren't there.
+struct PairOptions {
+  std::vector<PairDescription> described;
+  std::string removed_label;
+};
+
+// Predicates in the code of one backend, each with its dispatch. `enumerations` are those that
+// headers elsewhere declare.
+std::vector<DispatchPair> find_dispatch_pairs(const CodeFunctions& code,
+                                              const CodeFunctions& enumerations,
+                                              const PairOptions& options);
+
+// Words of which a file that names a predicate has one.
+std::vector<std::string> predicate_needles(const std::vector<PairDescription>& described);
+
+// Writes `dispatch`. Needs: an open document.
+void write_dispatch_pairs(const std::vector<DispatchPair>& pairs, PlacedWriter& writer);
+
+}  // namespace opseal

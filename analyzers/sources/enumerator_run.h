@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyzers/sources/code_functions.h"
+#include "analyzers/sources/switch_subject.h"
+
+namespace opseal {
+
+// What an expression, or the value that a function returns, may be.
+using Truths = std::uint8_t;
+constexpr Truths is_true = 1;
+constexpr Truths is_false = 2;
+// It depends on what isn't known here: a shape, a device.
+constexpr Truths is_open = 4;
+
+// A place in the code: file of `CodeFunctions`, token.
+using CodePlace = std::pair<std::uint32_t, std::uint32_t>;
+
+// What a function does where the subject has one value.
+struct RunOutcome {
+  Truths returned = 0;
+  // What is called, or given back or stored as a name, by its place.
+  std::map<CodePlace, std::string_view> deeds;
+  bool falls = true;
+  bool breaks = false;
+  bool continues = false;
+  // A path ends in an abort or an exception.
+  bool aborts = false;
+};
+
+// The values that are assumed: what an expression reads once locals are put in, `$` standing for
+// the thing that is asked about, and the enumerator that it has.
+using Assumed = std::vector<std::pair<std::string, std::string_view>>;
+
+// An enumerator that no label names.
+constexpr std::string_view no_enumerator = "(none)";
+
+// A `switch` over something of the subject that nothing is assumed of, as it was met.
+struct OpenSwitch {
+  std::string expression;
+  std::vector<std::string_view> labels;
+};
+
+// Follows functions with a subject of one value: a switch over it takes one way, what depends on
+// something else takes all. Nothing is executed; loops run once or not at all, and functions that
+// get the subject handed on are followed where the tree has their body.
+class EnumeratorRun {
+ public:
+  struct Options {
+    // Functions that never return, besides those that are known.
+    std::set<std::string, std::less<>> never_return;
+    // A label that counts as if it weren't there.
+    std::string_view removed_label;
+  };
+
+  EnumeratorRun(const CodeFunctions& functions, const Enumerations& enumerations,
+                const Options& options)
+      : functions_(functions), enumerations_(enumerations), options_(options) {}
+
+  // `root` is the name of the parameter or local that `$` stands for.
+  RunOutcome run(const CodeFunction& function, std::string_view root, const Assumed& assumed);
+
+  // The last label that named an assumed value in the function that was asked; no_token where none
+  // did.
+  CodePlace label() const { return label_; }
+  // What the arm of that label gives back.
+  Truths returned_there() const { return returned_there_; }
+  // What the arm `default` of a switch over the subject does.
+  const std::map<CodePlace, std::string_view>& default_deeds() const { return default_deeds_; }
+  // Whether that arm does nothing but end in an abort or with `false`.
+  bool default_rejects() const { return default_rejects_; }
+  const std::vector<OpenSwitch>& open_switches() const { return open_switches_; }
+  // Functions that were followed.
+  const std::set<const CodeFunction*>& followed() const { return followed_; }
+
+ private:
+  struct Frame {
+    const CodeFunction* function = nullptr;
+    // What locals stand for, and what is known of those that are flags.
+    std::map<std::string_view, std::string> locals;
+    std::map<std::string_view, Truths> flags;
+  };
+  using Block = std::vector<Statement>;
+
+  static constexpr unsigned most_inlined = 4;
+  static constexpr unsigned most_expression_depth = 60;
+  // Statements of one run.
+  static constexpr std::uint64_t most_steps = 400'000;
+
+  RunOutcome call(const CodeFunction& function, Frame& frame);
+  RunOutcome run_block(const Block& block, std::size_t from, std::size_t to, Frame& frame);
+  RunOutcome run_branches(const Block& block, std::size_t& at, std::size_t to, Frame& frame);
+  RunOutcome run_statement(const Statement& statement, Frame& frame);
+  RunOutcome run_if(const Statement& statement, Frame& frame);
+  RunOutcome run_switch(const Statement& statement, Frame& frame);
+  RunOutcome run_loop(const Statement& statement, Frame& frame);
+  void assign(TokenRange tokens, Frame& frame);
+  void collect(TokenRange tokens, const Frame& frame, RunOutcome& outcome);
+  void collect_value(TokenRange tokens, const Frame& frame, RunOutcome& outcome) const;
+  Truths evaluate(TokenRange range, Frame& frame, unsigned depth = 0);
+  Truths evaluate_comparison(TokenRange left, TokenRange right, bool equal, Frame& frame);
+  Truths evaluate_call(TokenRange range, Frame& frame);
+  std::string written(TokenRange range, const Frame& frame) const;
+  const std::string_view* assumed(const std::string& text) const;
+  const Token& token(std::uint32_t at, const Frame& frame) const {
+    return functions_.tokens_of(*frame.function)[at];
+  }
+  std::uint32_t closing(std::uint32_t at, std::uint32_t end, const Frame& frame) const;
+  std::string_view enumerator_in(TokenRange range, const Frame& frame) const;
+
+  const CodeFunctions& functions_;
+  const Enumerations& enumerations_;
+  const Options& options_;
+  const Assumed* assumed_ = nullptr;
+  std::map<CodePlace, std::string_view> default_deeds_;
+  bool default_rejects_ = false;
+  Truths returned_there_ = 0;
+  std::vector<OpenSwitch> open_switches_;
+  std::set<const CodeFunction*> followed_;
+  CodePlace label_{0, no_token};
+  unsigned inlined_ = 0;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace opseal

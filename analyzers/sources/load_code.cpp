@@ -1,0 +1,91 @@
+#include "analyzers/sources/load_code.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <set>
+
+#include "analyzers/source/source_tree.h"
+#include "opseal/side_by_side.h"
+
+namespace opseal {
+namespace {
+
+// Code of one backend above this is not looked into: functions are followed in memory.
+constexpr std::size_t most_backend_bytes = std::size_t{64} << 20;
+constexpr std::size_t most_header_bytes = std::size_t{2} << 20;
+
+std::string_view folder_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == path.npos ? std::string_view() : path.substr(0, slash);
+}
+
+// The nearest of the folders that a path lies in; null where it lies in none.
+const std::string_view* nearest(const std::set<std::string_view>& folders, std::string_view path) {
+  for (std::string_view folder = folder_of(path);; folder = folder_of(folder)) {
+    const auto found = folders.find(folder);
+    if (found != folders.end()) return &*found;
+    if (folder.empty()) return nullptr;
+  }
+}
+
+}  // namespace
+
+std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& paths,
+                                              const std::vector<std::size_t>& asking,
+                                              const PairOptions& options, unsigned threads,
+                                              const ReadNumbered& read) {
+  if (asking.empty()) return {};
+  // Headers declare predicates and assign none.
+  std::set<std::string_view> folders;
+  for (const std::size_t file : asking) {
+    if (!is_header_path(paths[file])) folders.insert(folder_of(paths[file]));
+  }
+  std::map<std::string_view, std::vector<std::size_t>> backends;
+  CodeFunctions enumerations;
+  std::string bytes;
+  for (std::size_t file = 0; file < paths.size(); ++file) {
+    if (!is_source_path(paths[file])) continue;
+    if (const std::string_view* folder = nearest(folders, paths[file])) {
+      backends[*folder].push_back(file);
+    }
+    if (is_header_path(paths[file]) && read(file, bytes) && bytes.size() <= most_header_bytes &&
+        bytes.find("enum") != bytes.npos) {
+      enumerations.add_enumerations(bytes);
+    }
+  }
+  std::vector<std::vector<std::size_t>> groups;
+  for (auto& [folder, files] : backends) groups.push_back(std::move(files));
+  std::vector<std::vector<DispatchPair>> found(groups.size());
+  std::atomic<std::size_t> next{0};
+  side_by_side(threads, threads, [&](std::size_t) {
+    for (std::size_t group = next++; group < groups.size(); group = next++) {
+      CodeFunctions code;
+      std::size_t total = 0;
+      for (const std::size_t file : groups[group]) {
+        std::string text;
+        if (!read(file, text)) continue;
+        total += text.size();
+        if (total > most_backend_bytes) break;
+        code.add(static_cast<std::uint32_t>(file), paths[file], std::move(text));
+      }
+      if (total <= most_backend_bytes) {
+        found[group] = find_dispatch_pairs(code, enumerations, options);
+      }
+    }
+  });
+  std::vector<DispatchPair> pairs;
+  for (std::vector<DispatchPair>& some : found) {
+    for (DispatchPair& pair : some) pairs.push_back(std::move(pair));
+  }
+  return pairs;
+}
+
+std::string_view system_of(const std::vector<DispatchPair>& pairs) {
+  const bool is_ggml = std::all_of(pairs.begin(), pairs.end(), [](const DispatchPair& pair) {
+    return pair.enumeration.starts_with("ggml_");
+  });
+  return is_ggml ? "ggml" : "engine";
+}
+
+}  // namespace opseal

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzers/sources/dispatch_pairs.h"
+
+namespace opseal {
+
+// Gives the bytes of a file by its number; false when they can't be had.
+using ReadNumbered = std::function<bool(std::size_t file, std::string& bytes)>;
+
+// The predicates of a tree with their dispatches. `paths` are all its files, sorted; `asking` those
+// that name a predicate. Each folder of such a file is one backend, with all that lies below and
+// has no predicates of its own.
+std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& paths,
+                                              const std::vector<std::size_t>& asking,
+                                              const PairOptions& options, unsigned threads,
+                                              const ReadNumbered& read);
+
+// The system whose enumeration the pairs are over: `ggml`, or `engine`.
+std::string_view system_of(const std::vector<DispatchPair>& pairs);
+
+}  // namespace opseal

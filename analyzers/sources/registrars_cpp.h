@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzers/sources/placed_writer.h"
+#include "analyzers/sources/records.h"
+
+namespace opseal {
+
+// An object or a call that registers, in the body of a function, with what can go wrong with it.
+struct RegistrarRecord {
+  std::string type;
+  std::string name;
+  // `automatic`, `temporary`, `static`; empty: not an object.
+  std::string storage;
+  // `checked`, `dropped`, `swallowed`; empty: not said.
+  std::string status;
+  // Room, and what is added on every path.
+  std::optional<std::uint32_t> most;
+  std::optional<std::uint32_t> added;
+  SourcePlace place;
+};
+
+// Words of which a file with a registrar has one.
+std::vector<std::string> registrar_needles();
+
+void read_registrars_cpp(std::uint32_t number, const std::string& bytes,
+                         std::vector<RegistrarRecord>& records);
+
+// Writes `registrars`. Needs: an open document.
+void write_registrars(const std::vector<RegistrarRecord>& records, PlacedWriter& writer);
+
+}  // namespace opseal
