@@ -443,6 +443,36 @@ constexpr Field registration_fields[] = {
 constexpr Form registration_form{.name = "Registration", .fields = registration_fields};
 constexpr Form registrations_form{.item = &registration_form};
 
+constexpr std::string_view side_words[] = {"host", "host_compiler", "device", "both"};
+constexpr Form side_form{.text = true, .words = side_words};
+constexpr std::string_view test_words[] = {"always", "never"};
+constexpr Form test_status_form{.text = true, .words = test_words};
+constexpr Field arch_test_fields[] = {
+    {condition, &text_form, true, "as written"},
+    {side, &side_form, false,
+     "`host`: a function of the host, in a file that holds code for devices too; `host_compiler`: "
+     "the compiler for devices never reads the file"},
+    {status, &test_status_form, false, "how it comes out in code of the host"},
+    {function, &text_form, false, "within which it stands"},
+    {location, &location_form, false, ""},
+    {when, &text_form, false, "condition of the build that it depends on"},
+};
+constexpr Form arch_test_form{.name = "ArchTest", .fields = arch_test_fields};
+constexpr Form arch_tests_form{.item = &arch_test_form};
+
+constexpr Field kernel_launch_fields[] = {
+    {kernel, &text_form, false, "without template arguments"},
+    {function, &text_form, false, "of the host, within which it stands"},
+    {checked, &truth_form, false,
+     "its status is used, or the error of launches is read after it: there, or by who calls the "
+     "function"},
+    {location, &location_form, false, ""},
+    {when, &text_form, false, "condition of the build that it depends on"},
+    {macro, &text_form, false, "macro of the project that it came through"},
+};
+constexpr Form kernel_launch_form{.name = "KernelLaunch", .fields = kernel_launch_fields};
+constexpr Form kernel_launches_form{.item = &kernel_launch_form};
+
 constexpr Field undecided_fields[] = {
     {name, &text_form, false, "as it is written"},
     {reason, &text_form, false, "what keeps it from being known"},
@@ -499,6 +529,9 @@ constexpr Field manifest_fields[] = {
     {libraries, &libraries_form, false, ""},
     {caches, &caches_form, false, ""},
     {dispatch, &dispatches_form, false, ""},
+    {arch_tests, &arch_tests_form, false,
+     "conditionals of sources that compare `__CUDA_ARCH__` with something"},
+    {launches, &kernel_launches_form, false, "kernels that code of the host starts"},
 };
 
 void visit_form(const Form& form, std::vector<const Form*>& done, void (*visit)(const Form&, void*),

@@ -13,10 +13,12 @@
 #include "analyzers/python/registrations.h"
 #include "analyzers/source/invocations.h"
 #include "analyzers/source/needles.h"
+#include "analyzers/source/plain_source.h"
 #include "analyzers/source/preprocessor.h"
 #include "analyzers/source/source_tree.h"
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/declarations.h"
+#include "analyzers/sources/device_code.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/targets.h"
@@ -86,6 +88,7 @@ class SourceLoader {
         });
     if (!cpp.empty()) tree.discover();
     records_.resize(paths_.size());
+    devices_.resize(paths_.size());
     std::vector<std::uint32_t> tree_file(paths_.size(), no_file);
     for (FileId file = 0; file < tree.size(); ++file) {
       const auto found = std::lower_bound(paths_.begin(), paths_.end(), tree.path(file));
@@ -97,13 +100,20 @@ class SourceLoader {
       Preprocessor preprocessor(tree);
       SourceUnit unit;
       Invocations found;
+      PlainSource plain;
       std::string bytes;
       for (std::size_t at = next++; at < paths_.size(); at = next++) {
         const auto number = static_cast<std::uint32_t>(at);
         if (!read_source(number, bytes)) continue;
         if (tree_file[at] == no_file) {
           read_python(number, bytes);
-        } else if (tree.has_needle(bytes)) {
+          continue;
+        }
+        if (device_needles().occur_in(bytes)) {
+          read_plain(number, bytes, plain);
+          read_device_code(plain, paths_[at], devices_[at]);
+        }
+        if (tree.has_needle(bytes)) {
           preprocessor.run(tree_file[at], bytes, unit);
           find_invocations(unit, tree.vocabulary(), found);
           unit.file = number;
@@ -182,6 +192,29 @@ class SourceLoader {
     }
   }
 
+  // Who calls a function that launches may stand in a file that says nothing of devices.
+  void join_devices() {
+    constexpr int most_rounds = 2;
+    std::string bytes;
+    PlainSource plain;
+    for (int round = 0; round < most_rounds; ++round) {
+      std::vector<std::string> names = join_device_code(devices_);
+      if (names.empty()) return;
+      const Needles needles(std::move(names));
+      bool found = false;
+      for (const std::size_t at : cpp_files_) {
+        const InputFile& file = folder_.files[at];
+        if (devices_[at].was_read || file.size > most_bytes || !read_bytes(file, bytes)) continue;
+        if (!needles.occur_in(bytes)) continue;
+        read_plain(static_cast<std::uint32_t>(at), bytes, plain);
+        read_device_code(plain, paths_[at], devices_[at]);
+        found = true;
+      }
+      if (!found) return;
+    }
+    join_device_code(devices_);
+  }
+
   void join() {
     std::vector<TorchCpp> torch_cpp;
     std::vector<TorchRecord> records;
@@ -200,6 +233,8 @@ class SourceLoader {
     PlacedWriter writer(facts_, folder_.files);
     write_torch_document(records, writer);
     write_primitive_documents(writer);
+    join_devices();
+    write_device_code(devices_, paths_, folder_.partial, writer);
     for (FileRecords& file : records_) {
       for (Problem& problem : file.problems) {
         problem.where.file = writer.file_of(problem.where.file);
@@ -270,6 +305,7 @@ class SourceLoader {
   std::vector<std::string> paths_;
   std::vector<std::size_t> cpp_files_;
   std::vector<FileRecords> records_;
+  std::vector<DeviceCode> devices_;
   Facts facts_;
 };
 

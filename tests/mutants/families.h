@@ -39,6 +39,8 @@ std::vector<Mistake> library_mistakes();
 std::vector<Mistake> handler_mistakes();
 // Device code of built libraries.
 std::vector<Mistake> image_mistakes();
+// What sources say of code for devices.
+std::vector<Mistake> device_mistakes();
 // One operator in two registries.
 std::vector<Mistake> cross_mistakes();
 // One registry in two dumps.
@@ -47,10 +49,11 @@ std::vector<Mistake> diff_mistakes();
 inline std::vector<Mistake> all_mistakes() {
   std::vector<Mistake> all;
   for (const auto family :
-       {gradient_mistakes, etp_mistakes, registration_mistakes, target_mistakes, dispatch_mistakes,
-        cache_mistakes, key_mistakes, version_mistakes, definition_mistakes, autograd_mistakes,
-        predicate_mistakes, dtype_mistakes, kernel_mistakes, native_mistakes, library_mistakes,
-        handler_mistakes, image_mistakes, cross_mistakes, diff_mistakes}) {
+       {gradient_mistakes,   etp_mistakes,      registration_mistakes, target_mistakes,
+        dispatch_mistakes,   cache_mistakes,    key_mistakes,          version_mistakes,
+        definition_mistakes, autograd_mistakes, predicate_mistakes,    dtype_mistakes,
+        kernel_mistakes,     native_mistakes,   library_mistakes,      handler_mistakes,
+        image_mistakes,      device_mistakes,   cross_mistakes,        diff_mistakes}) {
     for (Mistake& mistake : family()) all.push_back(std::move(mistake));
   }
   return all;

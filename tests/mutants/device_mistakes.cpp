@@ -1,0 +1,32 @@
+// Code for devices, as sources say it.
+
+#include "tests/mutants/families.h"
+
+namespace opseal::test {
+namespace {
+
+bool test_architecture_on_host(Place& place) {
+  if (has(place.manifest, "arch_tests")) return false;
+  place.item["arch_tests"] = Json::array(
+      {{{"condition", "__CUDA_ARCH__ >= 800"}, {"side", "host_compiler"}, {"status", "never"}}});
+  return true;
+}
+
+bool forget_check(Place& place) {
+  if (has(place.manifest, "launches")) return false;
+  place.item["launches"] = Json::array(
+      {{{"kernel", "added"}, {"checked", true}}, {{"kernel", "removed"}, {"checked", false}}});
+  return true;
+}
+
+}  // namespace
+
+std::vector<Mistake> device_mistakes() {
+  return {
+      {"host-arch-guard", "a choice between architectures moved to the host",
+       test_architecture_on_host, ""},
+      {"launch-unchecked", "a launch that was added without a check", forget_check, ""},
+  };
+}
+
+}  // namespace opseal::test
