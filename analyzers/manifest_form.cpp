@@ -473,6 +473,19 @@ constexpr Field kernel_launch_fields[] = {
 constexpr Form kernel_launch_form{.name = "KernelLaunch", .fields = kernel_launch_fields};
 constexpr Form kernel_launches_form{.item = &kernel_launch_form};
 
+constexpr std::string_view holder_words[] = {"named", "temporary"};
+constexpr Form holder_form{.text = true, .words = holder_words};
+constexpr Field kept_pointer_fields[] = {
+    {expression, &text_form, true, "as written"},
+    {holder, &holder_form, false,
+     "what owns the memory: a `named` tensor, or a `temporary` one that dies with the statement"},
+    {function, &text_form, false, "within which it stands"},
+    {location, &location_form, false, ""},
+    {when, &text_form, false, "condition of the build that it depends on"},
+};
+constexpr Form kept_pointer_form{.name = "KeptPointer", .fields = kept_pointer_fields};
+constexpr Form kept_pointers_form{.item = &kept_pointer_form};
+
 constexpr Field undecided_fields[] = {
     {name, &text_form, false, "as it is written"},
     {reason, &text_form, false, "what keeps it from being known"},
@@ -532,6 +545,8 @@ constexpr Field manifest_fields[] = {
     {arch_tests, &arch_tests_form, false,
      "conditionals of sources that compare `__CUDA_ARCH__` with something"},
     {launches, &kernel_launches_form, false, "kernels that code of the host starts"},
+    {pointers, &kept_pointers_form, false,
+     "pointers into tensors that are kept beyond the statement which takes them"},
 };
 
 void visit_form(const Form& form, std::vector<const Form*>& done, void (*visit)(const Form&, void*),

@@ -3,6 +3,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "analyzers/source/needles.h"
 #include "analyzers/source/source_tree.h"
 
 namespace opseal {
@@ -47,12 +48,21 @@ void write_launch(const LaunchCode& code, const KernelLaunch& launch, PlacedWrit
   writer.close(object);
 }
 
+void write_pointer(const KeptPointer& pointer, PlacedWriter& writer) {
+  const std::uint32_t object = writer.open(Key::none, NodeType::object, pointer.place);
+  writer.text(Key::expression, pointer.expression, pointer.place);
+  writer.text(Key::holder, pointer.holder, pointer.place);
+  writer.text_if(Key::function, pointer.function, pointer.place);
+  writer.text_if(Key::when, pointer.when.text(), pointer.place);
+  writer.close(object);
+}
+
 }  // namespace
 
-const Needles& device_needles() {
+bool says_device_code(std::string_view bytes) {
   static const Needles needles({"__CUDA_ARCH__", "<<<", "<< <", "LaunchKernel", "LaunchCooperative",
                                 "GetLastError", "PeekAtLastError"});
-  return needles;
+  return needles.occur_in(bytes) || takes_pointers_of_calls(bytes);
 }
 
 void read_device_code(const PlainSource& source, std::string_view path, DeviceCode& code) {
@@ -62,6 +72,7 @@ void read_device_code(const PlainSource& source, std::string_view path, DeviceCo
   }
   read_arch_tests(source, path, code);
   read_launches(source, code.launches);
+  read_pointers(source, code.pointers);
 }
 
 std::vector<std::string> join_device_code(std::vector<DeviceCode>& codes) {
@@ -76,11 +87,16 @@ void write_device_code(std::vector<DeviceCode>& codes, const std::vector<std::st
   std::set<std::uint32_t> files;
   bool tests = false;
   bool launches = false;
+  bool pointers = false;
   for (std::uint32_t at = 0; at < codes.size(); ++at) {
-    if (codes[at].arch_tests.empty() && codes[at].launches.launches.empty()) continue;
+    if (codes[at].arch_tests.empty() && codes[at].launches.launches.empty() &&
+        codes[at].pointers.empty()) {
+      continue;
+    }
     files.insert(at);
     tests = tests || !codes[at].arch_tests.empty();
     launches = launches || !codes[at].launches.launches.empty();
+    pointers = pointers || !codes[at].pointers.empty();
   }
   if (files.empty()) return;
   writer.begin({});
@@ -97,6 +113,13 @@ void write_device_code(std::vector<DeviceCode>& codes, const std::vector<std::st
     for (const std::uint32_t file : files) {
       const LaunchCode& code = codes[file].launches;
       for (const KernelLaunch& launch : code.launches) write_launch(code, launch, writer);
+    }
+    writer.close_list(list);
+  }
+  if (pointers) {
+    const std::uint32_t list = writer.open_list(Key::pointers);
+    for (const std::uint32_t file : files) {
+      for (const KeptPointer& pointer : codes[file].pointers) write_pointer(pointer, writer);
     }
     writer.close_list(list);
   }

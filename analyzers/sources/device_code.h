@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzers/source/needles.h"
 #include "analyzers/source/plain_source.h"
 #include "analyzers/sources/device_launches.h"
+#include "analyzers/sources/device_pointers.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/records.h"
 
@@ -32,12 +32,13 @@ struct DeviceCode {
   bool was_read = false;
   std::vector<ArchTest> arch_tests;
   LaunchCode launches;
+  std::vector<KeptPointer> pointers;
   // Files that it includes, which are sources by their name: `#include "kernels.cpp"`.
   std::vector<std::string> included_sources;
 };
 
-// A file that has none of these says nothing of it.
-const Needles& device_needles();
+// A file that doesn't say so is not read.
+bool says_device_code(std::string_view bytes);
 
 void read_arch_tests(const PlainSource& source, std::string_view path, DeviceCode& code);
 // All of the above.

@@ -109,7 +109,7 @@ class SourceLoader {
           read_python(number, bytes);
           continue;
         }
-        if (device_needles().occur_in(bytes)) {
+        if (says_device_code(bytes)) {
           read_plain(number, bytes, plain);
           read_device_code(plain, paths_[at], devices_[at]);
         }

@@ -19,6 +19,13 @@ bool forget_check(Place& place) {
   return true;
 }
 
+bool keep_pointer_of_copy(Place& place) {
+  if (has(place.manifest, "pointers")) return false;
+  place.item["pointers"] =
+      Json::array({{{"expression", "x.contiguous().data_ptr<float>()"}, {"holder", "temporary"}}});
+  return true;
+}
+
 }  // namespace
 
 std::vector<Mistake> device_mistakes() {
@@ -26,6 +33,7 @@ std::vector<Mistake> device_mistakes() {
       {"host-arch-guard", "a choice between architectures moved to the host",
        test_architecture_on_host, ""},
       {"launch-unchecked", "a launch that was added without a check", forget_check, ""},
+      {"layout-temporary", "a copy that was not given a name", keep_pointer_of_copy, ""},
   };
 }
 
