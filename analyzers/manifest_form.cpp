@@ -486,6 +486,16 @@ constexpr Field kept_pointer_fields[] = {
 constexpr Form kept_pointer_form{.name = "KeptPointer", .fields = kept_pointer_fields};
 constexpr Form kept_pointers_form{.item = &kept_pointer_form};
 
+constexpr Field device_function_fields[] = {
+    {name, &text_form, true, ""},
+    {parameters, &texts_form, false, "names of those that have one"},
+    {unread, &texts_form, false, "parameters that its body doesn't name"},
+    {location, &location_form, false, ""},
+    {when, &text_form, false, "condition of the build that it depends on"},
+};
+constexpr Form device_function_form{.name = "DeviceFunction", .fields = device_function_fields};
+constexpr Form device_functions_form{.item = &device_function_form};
+
 constexpr Field undecided_fields[] = {
     {name, &text_form, false, "as it is written"},
     {reason, &text_form, false, "what keeps it from being known"},
@@ -545,6 +555,7 @@ constexpr Field manifest_fields[] = {
     {arch_tests, &arch_tests_form, false,
      "conditionals of sources that compare `__CUDA_ARCH__` with something"},
     {launches, &kernel_launches_form, false, "kernels that code of the host starts"},
+    {device_functions, &device_functions_form, false, "kernels that sources define"},
     {pointers, &kept_pointers_form, false,
      "pointers into tensors that are kept beyond the statement which takes them"},
 };

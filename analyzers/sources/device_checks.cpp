@@ -111,7 +111,6 @@ class LaunchJoin {
   void add_by_macros(std::uint32_t file, std::uint32_t at) {
     LaunchCode& code = *codes_[file];
     const NamingCode& function = code.functions[at];
-    if (function.of_device) return;
     for (const NameUse& use : function.uses) {
       const auto found = launchers_.find(use.hash);
       if (found == launchers_.end()) continue;
@@ -143,7 +142,6 @@ class LaunchJoin {
     }
     for (const LaunchCode* code : codes_) {
       for (const NamingCode& function : code->functions) {
-        if (function.of_device) continue;
         const std::uint32_t last = last_read(function);
         for (const NameUse& use : function.uses) {
           if (use.hash == function.hash || !names.contains(use.hash)) continue;

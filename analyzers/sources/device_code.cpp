@@ -48,6 +48,15 @@ void write_launch(const LaunchCode& code, const KernelLaunch& launch, PlacedWrit
   writer.close(object);
 }
 
+void write_function(const DeviceFunction& function, PlacedWriter& writer) {
+  const std::uint32_t object = writer.open(Key::none, NodeType::object, function.place);
+  writer.text(Key::name, function.name, function.place);
+  writer.texts(Key::parameters, function.parameters, function.place);
+  writer.texts(Key::unread, function.unread, function.place);
+  writer.text_if(Key::when, function.when.text(), function.place);
+  writer.close(object);
+}
+
 void write_pointer(const KeptPointer& pointer, PlacedWriter& writer) {
   const std::uint32_t object = writer.open(Key::none, NodeType::object, pointer.place);
   writer.text(Key::expression, pointer.expression, pointer.place);
@@ -61,7 +70,7 @@ void write_pointer(const KeptPointer& pointer, PlacedWriter& writer) {
 
 bool says_device_code(std::string_view bytes) {
   static const Needles needles({"__CUDA_ARCH__", "<<<", "<< <", "LaunchKernel", "LaunchCooperative",
-                                "GetLastError", "PeekAtLastError"});
+                                "GetLastError", "PeekAtLastError", "__global__"});
   return needles.occur_in(bytes) || takes_pointers_of_calls(bytes);
 }
 
@@ -73,6 +82,7 @@ void read_device_code(const PlainSource& source, std::string_view path, DeviceCo
   read_arch_tests(source, path, code);
   read_launches(source, code.launches);
   read_pointers(source, code.pointers);
+  read_device_functions(source, code.functions);
 }
 
 std::vector<std::string> join_device_code(std::vector<DeviceCode>& codes) {
@@ -88,15 +98,17 @@ void write_device_code(std::vector<DeviceCode>& codes, const std::vector<std::st
   bool tests = false;
   bool launches = false;
   bool pointers = false;
+  bool functions = false;
   for (std::uint32_t at = 0; at < codes.size(); ++at) {
     if (codes[at].arch_tests.empty() && codes[at].launches.launches.empty() &&
-        codes[at].pointers.empty()) {
+        codes[at].pointers.empty() && codes[at].functions.empty()) {
       continue;
     }
     files.insert(at);
     tests = tests || !codes[at].arch_tests.empty();
     launches = launches || !codes[at].launches.launches.empty();
     pointers = pointers || !codes[at].pointers.empty();
+    functions = functions || !codes[at].functions.empty();
   }
   if (files.empty()) return;
   writer.begin({});
@@ -120,6 +132,13 @@ void write_device_code(std::vector<DeviceCode>& codes, const std::vector<std::st
     const std::uint32_t list = writer.open_list(Key::pointers);
     for (const std::uint32_t file : files) {
       for (const KeptPointer& pointer : codes[file].pointers) write_pointer(pointer, writer);
+    }
+    writer.close_list(list);
+  }
+  if (functions) {
+    const std::uint32_t list = writer.open_list(Key::device_functions);
+    for (const std::uint32_t file : files) {
+      for (const DeviceFunction& function : codes[file].functions) write_function(function, writer);
     }
     writer.close_list(list);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzers/source/plain_source.h"
+#include "analyzers/sources/device_functions.h"
 #include "analyzers/sources/device_launches.h"
 #include "analyzers/sources/device_pointers.h"
 #include "analyzers/sources/placed_writer.h"
@@ -32,6 +33,7 @@ struct DeviceCode {
   bool was_read = false;
   std::vector<ArchTest> arch_tests;
   LaunchCode launches;
+  std::vector<DeviceFunction> functions;
   std::vector<KeptPointer> pointers;
   // Files that it includes, which are sources by their name: `#include "kernels.cpp"`.
   std::vector<std::string> included_sources;

@@ -61,7 +61,8 @@ bool sounds_like_check(std::string_view word) {
 // Calls that give the error of a launch before them.
 bool reads_error(Tokens tokens, std::size_t at) {
   const Token& token = tokens[at];
-  if (!token.is_identifier()) return false;
+  const bool calls = at + 1 < tokens.size() && tokens[at + 1].is('(');
+  if (!calls || !token.is_identifier()) return false;
   const std::string_view word = token.text;
   const bool runtime =
       word.starts_with("cuda") || word.starts_with("hip") || word.starts_with("cu");
@@ -195,10 +196,10 @@ class LaunchReader {
     made.name = base_of(function_name(source_, scope));
     made.hash = hash_of(made.name);
     const CodeSide side = side_of_function(source_, scope);
-    made.of_device = side == CodeSide::device || side == CodeSide::kernel;
+    // What devices run neither checks nor is asked for here.
+    if (side == CodeSide::device || side == CodeSide::kernel) return;
     for (std::uint32_t at = function.body.begin; at < function.body.end; ++at) {
       add_use(tokens[at], at, made);
-      if (made.of_device) continue;
       if (reads_error(tokens, at)) {
         made.reads_error = true;
         made.last_read = at;

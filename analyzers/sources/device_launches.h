@@ -35,7 +35,7 @@ struct NameUse {
   std::uint32_t length = 0;
 };
 
-// A function with a body, and what it names; or a macro's body.
+// A function of the host with a body, and what it names; or a macro's body.
 struct NamingCode {
   std::string name;
   std::uint32_t hash = 0;
@@ -44,8 +44,6 @@ struct NamingCode {
   bool reads_error = false;
   // Of functions: index of the last token that reads the error of a launch.
   std::uint32_t last_read = 0;
-  // Of functions: the device's.
-  bool of_device = false;
   // macro: of the first kernel that it starts.
   std::string kernel;
   // Sorted by hash.

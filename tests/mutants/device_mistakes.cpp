@@ -26,6 +26,15 @@ bool keep_pointer_of_copy(Place& place) {
   return true;
 }
 
+bool forget_strides(Place& place) {
+  if (has(place.manifest, "device_functions")) return false;
+  place.item["device_functions"] =
+      Json::array({{{"name", "roll"},
+                    {"parameters", Json::array({"x", "ne0", "ne1", "nb0", "nb1"})},
+                    {"unread", Json::array({"nb0", "nb1"})}}});
+  return true;
+}
+
 }  // namespace
 
 std::vector<Mistake> device_mistakes() {
@@ -34,6 +43,7 @@ std::vector<Mistake> device_mistakes() {
        test_architecture_on_host, ""},
       {"launch-unchecked", "a launch that was added without a check", forget_check, ""},
       {"layout-temporary", "a copy that was not given a name", keep_pointer_of_copy, ""},
+      {"layout-stride-unread", "offsets from sizes alone", forget_strides, ""},
   };
 }
 
