@@ -137,6 +137,7 @@ class LaunchJoin {
     for (const LaunchCode* code : codes_) {
       for (const NamingCode& function : code->functions) {
         names.insert(function.hash);
+        if (function.owner != 0) names.insert(function.owner);
         ++definitions_[function.hash];
       }
     }
@@ -190,9 +191,19 @@ class LaunchJoin {
     }
     for (LaunchCode* code : codes_) {
       for (KernelLaunch& launch : code->launches) {
-        launch.checked = launch.checked || served.contains(code->functions[launch.function].hash);
+        const NamingCode& function = code->functions[launch.function];
+        launch.checked =
+            launch.checked || served.contains(function.hash) || is_owner_checked(function);
       }
     }
+  }
+
+  // A class handed to a template that calls its member: `dispatch<Functor>(…)`.
+  bool is_owner_checked(const NamingCode& function) const {
+    const auto calls = calls_.find(function.owner);
+    return function.owner != 0 && calls != calls_.end() &&
+           std::any_of(calls->second.begin(), calls->second.end(),
+                       [](const Call& call) { return call.checked; });
   }
 
   // Who checks for so many functions does it for everything that the project computes.

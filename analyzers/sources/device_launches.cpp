@@ -195,6 +195,8 @@ class LaunchReader {
     NamingCode made;
     made.name = base_of(function_name(source_, scope));
     made.hash = hash_of(made.name);
+    const Scope* const type = source_.shape.enclosing(function.parent, ScopeKind::type);
+    if (type != nullptr) made.owner = hash_of(base_of(type->name));
     const CodeSide side = side_of_function(source_, scope);
     // What devices run neither checks nor is asked for here.
     if (side == CodeSide::device || side == CodeSide::kernel) return;

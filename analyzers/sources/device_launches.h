@@ -39,6 +39,8 @@ struct NameUse {
 struct NamingCode {
   std::string name;
   std::uint32_t hash = 0;
+  // Of the class that it is a member of; 0: it is none's.
+  std::uint32_t owner = 0;
   bool is_macro = false;
   bool launches = false;
   bool reads_error = false;
