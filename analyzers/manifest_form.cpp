@@ -524,6 +524,59 @@ constexpr Field registrar_object_fields[] = {
 constexpr Form registrar_object_form{.name = "CodeRegistrar", .fields = registrar_object_fields};
 constexpr Form registrar_objects_form{.item = &registrar_object_form};
 
+constexpr std::string_view side_words[] = {"host", "host_compiler", "device", "both"};
+constexpr Form side_form{.text = true, .words = side_words};
+constexpr std::string_view test_words[] = {"always", "never"};
+constexpr Form test_status_form{.text = true, .words = test_words};
+constexpr Field arch_test_fields[] = {
+    {condition, &text_form, true, "as written"},
+    {side, &side_form, false,
+     "`host`: a function of the host, in a file that holds code for devices too; `host_compiler`: "
+     "the compiler for devices never reads the file"},
+    {status, &test_status_form, false, "how it comes out in code of the host"},
+    {function, &text_form, false, "within which it stands"},
+    {location, &location_form, false, ""},
+    {when, &text_form, false, "condition of the build that it depends on"},
+};
+constexpr Form arch_test_form{.name = "ArchTest", .fields = arch_test_fields};
+constexpr Form arch_tests_form{.item = &arch_test_form};
+
+constexpr Field kernel_launch_fields[] = {
+    {kernel, &text_form, false, "without template arguments"},
+    {function, &text_form, false, "of the host, within which it stands"},
+    {checked, &truth_form, false,
+     "its status is used, or the error of launches is read after it: there, or by who calls the "
+     "function"},
+    {location, &location_form, false, ""},
+    {when, &text_form, false, "condition of the build that it depends on"},
+    {macro, &text_form, false, "macro of the project that it came through"},
+};
+constexpr Form kernel_launch_form{.name = "KernelLaunch", .fields = kernel_launch_fields};
+constexpr Form kernel_launches_form{.item = &kernel_launch_form};
+
+constexpr std::string_view holder_words[] = {"named", "temporary"};
+constexpr Form holder_form{.text = true, .words = holder_words};
+constexpr Field kept_pointer_fields[] = {
+    {expression, &text_form, true, "as written"},
+    {holder, &holder_form, false,
+     "what owns the memory: a `named` tensor, or a `temporary` one that dies with the statement"},
+    {function, &text_form, false, "within which it stands"},
+    {location, &location_form, false, ""},
+    {when, &text_form, false, "condition of the build that it depends on"},
+};
+constexpr Form kept_pointer_form{.name = "KeptPointer", .fields = kept_pointer_fields};
+constexpr Form kept_pointers_form{.item = &kept_pointer_form};
+
+constexpr Field device_function_fields[] = {
+    {name, &text_form, true, ""},
+    {parameters, &texts_form, false, "names of those that have one"},
+    {unread, &texts_form, false, "parameters that its body doesn't name"},
+    {location, &location_form, false, ""},
+    {when, &text_form, false, "condition of the build that it depends on"},
+};
+constexpr Form device_function_form{.name = "DeviceFunction", .fields = device_function_fields};
+constexpr Form device_functions_form{.item = &device_function_form};
+
 constexpr Field undecided_fields[] = {
     {name, &text_form, false, "as it is written"},
     {reason, &text_form, false, "what keeps it from being known"},
@@ -593,6 +646,12 @@ constexpr Field manifest_fields[] = {
     {libraries, &libraries_form, false, ""},
     {caches, &caches_form, false, ""},
     {dispatch, &dispatches_form, false, ""},
+    {arch_tests, &arch_tests_form, false,
+     "conditionals of sources that compare `__CUDA_ARCH__` with something"},
+    {launches, &kernel_launches_form, false, "kernels that code of the host starts"},
+    {device_functions, &device_functions_form, false, "kernels that sources define"},
+    {pointers, &kept_pointers_form, false,
+     "pointers into tensors that are kept beyond the statement which takes them"},
 };
 
 void visit_form(const Form& form, std::vector<const Form*>& done, void (*visit)(const Form&, void*),

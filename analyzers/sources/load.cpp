@@ -13,12 +13,14 @@
 #include "analyzers/python/registrations.h"
 #include "analyzers/source/invocations.h"
 #include "analyzers/source/needles.h"
+#include "analyzers/source/plain_source.h"
 #include "analyzers/source/preprocessor.h"
 #include "analyzers/source/source_tree.h"
 #include "analyzers/sources/annotations.h"
 #include "analyzers/sources/autograd.h"
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/declarations.h"
+#include "analyzers/sources/device_code.h"
 #include "analyzers/sources/dispatch_index.h"
 #include "analyzers/sources/dispatch_pairs.h"
 #include "analyzers/sources/handlers.h"
@@ -111,6 +113,7 @@ class SourceLoader {
         stated_macros_);
     if (!cpp.empty()) tree.discover();
     records_.resize(paths_.size());
+    devices_.resize(paths_.size());
     std::vector<std::uint32_t> tree_file(paths_.size(), no_file);
     for (FileId file = 0; file < tree.size(); ++file) {
       const auto found = std::lower_bound(paths_.begin(), paths_.end(), tree.path(file));
@@ -124,6 +127,7 @@ class SourceLoader {
       Preprocessor preprocessor(tree);
       SourceUnit unit;
       Invocations found;
+      PlainSource plain;
       std::string bytes;
       for (std::size_t at = next++; at < paths_.size(); at = next++) {
         const auto number = static_cast<std::uint32_t>(at);
@@ -137,6 +141,10 @@ class SourceLoader {
         records_[at].has_predicate = predicates.occur_in(bytes);
         if (registrars.occur_in(bytes)) {
           read_registrars_cpp(number, bytes, records_[at].registrars);
+        }
+        if (says_device_code(bytes)) {
+          read_plain(number, bytes, plain);
+          read_device_code(plain, paths_[at], devices_[at]);
         }
         if (tree.has_needle(bytes)) {
           preprocessor.run(tree_file[at], bytes, unit);
@@ -250,6 +258,29 @@ class SourceLoader {
     }
   }
 
+  // Who calls a function that launches may stand in a file that says nothing of devices.
+  void join_devices() {
+    constexpr int most_rounds = 2;
+    std::string bytes;
+    PlainSource plain;
+    for (int round = 0; round < most_rounds; ++round) {
+      std::vector<std::string> names = join_device_code(devices_);
+      if (names.empty()) return;
+      const Needles needles(std::move(names));
+      bool found = false;
+      for (const std::size_t at : cpp_files_) {
+        const InputFile& file = folder_.files[at];
+        if (devices_[at].was_read || file.size > most_bytes || !read_bytes(file, bytes)) continue;
+        if (!needles.occur_in(bytes)) continue;
+        read_plain(static_cast<std::uint32_t>(at), bytes, plain);
+        read_device_code(plain, paths_[at], devices_[at]);
+        found = true;
+      }
+      if (!found) return;
+    }
+    join_device_code(devices_);
+  }
+
   void join() {
     std::vector<TorchCpp> torch_cpp;
     std::vector<TorchRecord> records;
@@ -281,6 +312,8 @@ class SourceLoader {
     write_tvm_document(writer);
     write_code_document(writer);
     write_registrar_document(writer);
+    join_devices();
+    write_device_code(devices_, paths_, folder_.partial, writer);
     for (FileRecords& file : records_) {
       for (Problem& problem : file.problems) {
         problem.where.file = writer.file_of(problem.where.file);
@@ -482,6 +515,7 @@ class SourceLoader {
   std::vector<std::size_t> cpp_files_;
   std::vector<FileRecords> records_;
   std::vector<IgnoreComment> ignores_;
+  std::vector<DeviceCode> devices_;
   Facts facts_;
 };
 

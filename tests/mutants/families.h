@@ -41,6 +41,8 @@ std::vector<Mistake> handler_mistakes();
 std::vector<Mistake> image_mistakes();
 // Registrars and predicates of code.
 std::vector<Mistake> code_mistakes();
+// What sources say of code for devices.
+std::vector<Mistake> device_mistakes();
 // One operator in two registries.
 std::vector<Mistake> cross_mistakes();
 // One registry in two dumps.
@@ -53,7 +55,8 @@ inline std::vector<Mistake> all_mistakes() {
         dispatch_mistakes,   cache_mistakes,    key_mistakes,          version_mistakes,
         definition_mistakes, autograd_mistakes, predicate_mistakes,    dtype_mistakes,
         kernel_mistakes,     native_mistakes,   library_mistakes,      handler_mistakes,
-        image_mistakes,      code_mistakes,     cross_mistakes,        diff_mistakes}) {
+        image_mistakes,      code_mistakes,     device_mistakes,       cross_mistakes,
+        diff_mistakes}) {
     for (Mistake& mistake : family()) all.push_back(std::move(mistake));
   }
   return all;

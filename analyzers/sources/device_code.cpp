@@ -1,0 +1,148 @@
+#include "analyzers/sources/device_code.h"
+
+#include <set>
+#include <unordered_set>
+
+#include "analyzers/source/needles.h"
+#include "analyzers/source/source_tree.h"
+
+namespace opseal {
+namespace {
+
+std::string_view base_of_path(std::string_view path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+// A source that another one includes is read by that one's compiler.
+void drop_included(std::vector<DeviceCode>& codes, const std::vector<std::string>& paths) {
+  std::unordered_set<std::string_view> included;
+  for (const DeviceCode& code : codes) {
+    for (const std::string& name : code.included_sources) included.insert(base_of_path(name));
+  }
+  for (std::size_t at = 0; at < codes.size(); ++at) {
+    std::erase_if(codes[at].arch_tests, [&](const ArchTest& test) {
+      return test.side == "host_compiler" && included.contains(base_of_path(paths[at]));
+    });
+  }
+}
+
+void write_arch_test(const ArchTest& test, PlacedWriter& writer) {
+  const std::uint32_t object = writer.open(Key::none, NodeType::object, test.place);
+  writer.text(Key::condition, test.condition, test.place);
+  writer.text(Key::side, test.side, test.place);
+  writer.text_if(Key::status, test.status, test.place);
+  writer.text_if(Key::function, test.function, test.place);
+  writer.text_if(Key::when, test.when.text(), test.place);
+  writer.close(object);
+}
+
+void write_launch(const LaunchCode& code, const KernelLaunch& launch, PlacedWriter& writer) {
+  const std::uint32_t object = writer.open(Key::none, NodeType::object, launch.place);
+  writer.text_if(Key::kernel, launch.kernel, launch.place);
+  writer.text_if(Key::function, code.functions[launch.function].name, launch.place);
+  if (launch.checked || !code.checked_from_afar) {
+    writer.truth(Key::checked, launch.checked, launch.place);
+  }
+  writer.text_if(Key::when, launch.when.text(), launch.place);
+  writer.text_if(Key::macro, launch.macro, launch.place);
+  writer.close(object);
+}
+
+void write_function(const DeviceFunction& function, PlacedWriter& writer) {
+  const std::uint32_t object = writer.open(Key::none, NodeType::object, function.place);
+  writer.text(Key::name, function.name, function.place);
+  writer.texts(Key::parameters, function.parameters, function.place);
+  writer.texts(Key::unread, function.unread, function.place);
+  writer.text_if(Key::when, function.when.text(), function.place);
+  writer.close(object);
+}
+
+void write_pointer(const KeptPointer& pointer, PlacedWriter& writer) {
+  const std::uint32_t object = writer.open(Key::none, NodeType::object, pointer.place);
+  writer.text(Key::expression, pointer.expression, pointer.place);
+  writer.text(Key::holder, pointer.holder, pointer.place);
+  writer.text_if(Key::function, pointer.function, pointer.place);
+  writer.text_if(Key::when, pointer.when.text(), pointer.place);
+  writer.close(object);
+}
+
+}  // namespace
+
+bool says_device_code(std::string_view bytes) {
+  static const Needles needles({"__CUDA_ARCH__", "<<<", "<< <", "LaunchKernel", "LaunchCooperative",
+                                "GetLastError", "PeekAtLastError", "__global__"});
+  return needles.occur_in(bytes) || takes_pointers_of_calls(bytes);
+}
+
+void read_device_code(const PlainSource& source, std::string_view path, DeviceCode& code) {
+  code.was_read = true;
+  for (const std::string_view name : source.includes) {
+    if (is_source_path(name) && !is_header_path(name)) code.included_sources.emplace_back(name);
+  }
+  read_arch_tests(source, path, code);
+  read_launches(source, code.launches);
+  read_pointers(source, code.pointers);
+  read_device_functions(source, code.functions);
+}
+
+std::vector<std::string> join_device_code(std::vector<DeviceCode>& codes) {
+  std::vector<LaunchCode*> launches;
+  for (DeviceCode& code : codes) launches.push_back(&code.launches);
+  return join_launches(launches);
+}
+
+void write_device_code(std::vector<DeviceCode>& codes, const std::vector<std::string>& paths,
+                       bool partial, PlacedWriter& writer) {
+  drop_included(codes, paths);
+  std::set<std::uint32_t> files;
+  bool tests = false;
+  bool launches = false;
+  bool pointers = false;
+  bool functions = false;
+  for (std::uint32_t at = 0; at < codes.size(); ++at) {
+    if (codes[at].arch_tests.empty() && codes[at].launches.launches.empty() &&
+        codes[at].pointers.empty() && codes[at].functions.empty()) {
+      continue;
+    }
+    files.insert(at);
+    tests = tests || !codes[at].arch_tests.empty();
+    launches = launches || !codes[at].launches.launches.empty();
+    pointers = pointers || !codes[at].pointers.empty();
+    functions = functions || !codes[at].functions.empty();
+  }
+  if (files.empty()) return;
+  writer.begin({});
+  writer.tree(static_cast<std::uint32_t>(files.size()), partial, {});
+  if (tests) {
+    const std::uint32_t list = writer.open_list(Key::arch_tests);
+    for (const std::uint32_t file : files) {
+      for (const ArchTest& test : codes[file].arch_tests) write_arch_test(test, writer);
+    }
+    writer.close_list(list);
+  }
+  if (launches && !partial) {
+    const std::uint32_t list = writer.open_list(Key::launches);
+    for (const std::uint32_t file : files) {
+      const LaunchCode& code = codes[file].launches;
+      for (const KernelLaunch& launch : code.launches) write_launch(code, launch, writer);
+    }
+    writer.close_list(list);
+  }
+  if (pointers) {
+    const std::uint32_t list = writer.open_list(Key::pointers);
+    for (const std::uint32_t file : files) {
+      for (const KeptPointer& pointer : codes[file].pointers) write_pointer(pointer, writer);
+    }
+    writer.close_list(list);
+  }
+  if (functions) {
+    const std::uint32_t list = writer.open_list(Key::device_functions);
+    for (const std::uint32_t file : files) {
+      for (const DeviceFunction& function : codes[file].functions) write_function(function, writer);
+    }
+    writer.close_list(list);
+  }
+  writer.end();
+}
+
+}  // namespace opseal

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzers/source/plain_source.h"
+#include "analyzers/sources/device_functions.h"
+#include "analyzers/sources/device_launches.h"
+#include "analyzers/sources/device_pointers.h"
+#include "analyzers/sources/placed_writer.h"
+#include "analyzers/sources/records.h"
+
+namespace opseal {
+
+// A conditional that compares `__CUDA_ARCH__` with something.
+struct ArchTest {
+  std::string condition;
+  SourcePlace place;
+  // `host`: a function of the host; `host_compiler`: the compiler for devices never sees the file;
+  // `device`, `both`.
+  std::string_view side;
+  // How it comes out for the host alone: `always`, `never`; else empty.
+  std::string_view status;
+  std::string function;
+  // Of the conditional as a whole.
+  BuildCondition when;
+};
+
+// What one file says of code for devices.
+struct DeviceCode {
+  bool was_read = false;
+  std::vector<ArchTest> arch_tests;
+  LaunchCode launches;
+  std::vector<DeviceFunction> functions;
+  std::vector<KeptPointer> pointers;
+  // Files that it includes, which are sources by their name: `#include "kernels.cpp"`.
+  std::vector<std::string> included_sources;
+};
+
+// A file that doesn't say so is not read.
+bool says_device_code(std::string_view bytes);
+
+void read_arch_tests(const PlainSource& source, std::string_view path, DeviceCode& code);
+// All of the above.
+void read_device_code(const PlainSource& source, std::string_view path, DeviceCode& code);
+
+// Joins what the files say. Gives the names that further files should be read for, which may be
+// joined again.
+std::vector<std::string> join_device_code(std::vector<DeviceCode>& codes);
+
+// Writes a document where there is anything to write. `codes` and `paths` are by number of the
+// file.
+void write_device_code(std::vector<DeviceCode>& codes, const std::vector<std::string>& paths,
+                       bool partial, PlacedWriter& writer);
+
+}  // namespace opseal

@@ -1,0 +1,238 @@
+// Launches of kernels, and who reads the error of one: `k<<<grid, block>>>(x)` says nothing itself.
+
+#include "analyzers/sources/device_launches.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
+#include "analyzers/sources/cpp_function.h"
+#include "analyzers/sources/device_sides.h"
+
+namespace opseal {
+namespace {
+
+// Launches whose status is what the call gives.
+constexpr std::array<std::string_view, 11> status_launches{"cudaLaunchKernel",
+                                                           "cudaLaunchKernelEx",
+                                                           "cudaLaunchKernelExC",
+                                                           "cudaLaunchKernelEXC",
+                                                           "cuLaunchKernel",
+                                                           "cuLaunchKernelEx",
+                                                           "cudaLaunchCooperativeKernel",
+                                                           "hipLaunchKernel",
+                                                           "hipLaunchCooperativeKernel",
+                                                           "hipModuleLaunchKernel",
+                                                           "hipExtModuleLaunchKernel"};
+
+template <std::size_t size>
+bool is_one_of(std::string_view word, const std::array<std::string_view, size>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// What a call gives goes somewhere: it is no statement of its own.
+bool is_used(Tokens tokens, std::size_t at) {
+  while (at >= 1 && tokens[at - 1].is("::")) {
+    --at;
+    if (at >= 1 && tokens[at - 1].is_identifier()) --at;
+  }
+  if (at == 0) return false;
+  const Token& before = tokens[at - 1];
+  return !before.is(';') && !before.is('{') && !before.is('}') && !before.is(')') &&
+         !before.is(':') && !before.is("else") && !before.is("do");
+}
+
+// The name of a check that is defined elsewhere: `C10_CUDA_KERNEL_LAUNCH_CHECK`,
+// `getLastCudaError`.
+bool sounds_like_check(std::string_view word) {
+  if (word.size() < 9) return false;
+  std::string lower;
+  for (const char byte : word) {
+    if (byte != '_') {
+      lower += static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
+    }
+  }
+  const auto has = [&lower](std::string_view part) { return lower.find(part) != lower.npos; };
+  return (has("last") && has("error")) || (has("check") && (has("launch") || has("error"))) ||
+         has("kernelcheck") || has("checkkernel");
+}
+
+// Calls that give the error of a launch before them.
+bool reads_error(Tokens tokens, std::size_t at) {
+  const Token& token = tokens[at];
+  const bool calls = at + 1 < tokens.size() && tokens[at + 1].is('(');
+  if (!calls || !token.is_identifier()) return false;
+  const std::string_view word = token.text;
+  const bool runtime =
+      word.starts_with("cuda") || word.starts_with("hip") || word.starts_with("cu");
+  if (word.ends_with("GetLastError") || word.ends_with("PeekAtLastError") ||
+      (runtime && (word.find("Synchronize") != word.npos || word == "cudaMemcpy" ||
+                   word == "hipMemcpy" || word.ends_with("Query")))) {
+    return is_used(tokens, at);
+  }
+  return word == "synchronize" || word == "device_synchronize" || sounds_like_check(word);
+}
+
+// `<<<`, which older formatters part.
+bool opens_launch(Tokens tokens, std::size_t at) {
+  if (at == 0) return false;
+  const bool parted = tokens[at].is("<<") && at + 1 < tokens.size() && tokens[at + 1].is('<');
+  if (!parted && !tokens[at].is("<<<")) return false;
+  return tokens[at - 1].is_identifier() ? !tokens[at - 1].is("operator") : tokens[at - 1].is('>');
+}
+
+// The name in front of `<<<`, without template arguments.
+std::string kernel_before(Tokens tokens, std::size_t at) {
+  constexpr int most_tokens = 256;
+  if (!tokens[at - 1].is('>')) return std::string(tokens[at - 1].text);
+  int depth = 0;
+  for (int steps = 0; at > 0 && steps < most_tokens; ++steps) {
+    const Token& before = tokens[--at];
+    if (before.is('>')) ++depth;
+    if (before.is('<') && --depth == 0) {
+      return at > 0 && tokens[at - 1].is_identifier() ? std::string(tokens[at - 1].text) : "";
+    }
+  }
+  return {};
+}
+
+// The last name of a call's argument: `k` of `(void*)&a::k<float>`.
+std::string kernel_in(Tokens argument) {
+  std::string name;
+  for (const Token& token : argument) {
+    if (token.is('<') && !name.empty()) break;
+    if (token.is_identifier()) name = token.text;
+  }
+  return name;
+}
+
+struct FoundLaunch {
+  bool found = false;
+  bool checked = false;
+  std::string kernel;
+};
+
+FoundLaunch launch_at(Tokens tokens, std::size_t at) {
+  if (opens_launch(tokens, at)) return {true, false, kernel_before(tokens, at)};
+  if (!tokens[at].is_identifier() || at + 1 >= tokens.size() || !tokens[at + 1].is('(')) return {};
+  const std::string_view word = tokens[at].text;
+  const bool by_macro = word == "hipLaunchKernelGGL";
+  if (!by_macro && !is_one_of(word, status_launches)) return {};
+  // Where the call is looked at from a place that ends early, nothing is known of its arguments.
+  constexpr std::size_t most_tokens = 4096;
+  const Tokens rest = tokens.subspan(at + 1, std::min(most_tokens, tokens.size() - at - 1));
+  const std::size_t close = closing_bracket(rest, 0);
+  if (close >= rest.size()) return {true, !by_macro && is_used(tokens, at), {}};
+  const std::vector<Tokens> arguments = split_call_arguments(rest.subspan(1, close - 1));
+  const bool configured = word.find("KernelE") != word.npos;
+  const std::size_t which = configured ? 1 : 0;
+  return {true, !by_macro && is_used(tokens, at),
+          which < arguments.size() ? kernel_in(arguments[which]) : std::string()};
+}
+
+void sort_uses(std::vector<NameUse>& uses) {
+  std::sort(uses.begin(), uses.end(), [](const NameUse& a, const NameUse& b) {
+    return a.hash != b.hash ? a.hash < b.hash : a.first < b.first;
+  });
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < uses.size(); ++at) {
+    if (kept > 0 && uses[kept - 1].hash == uses[at].hash) {
+      uses[kept - 1].last = uses[at].last;
+    } else {
+      uses[kept++] = uses[at];
+    }
+  }
+  uses.resize(kept);
+}
+
+class LaunchReader {
+ public:
+  LaunchReader(const PlainSource& source, LaunchCode& code) : source_(source), code_(code) {}
+
+  void run() {
+    for (const SourceDefinition& definition : source_.definitions) read_macro(definition);
+    const std::vector<Scope>& scopes = source_.shape.scopes;
+    std::uint32_t end = 0;
+    for (std::uint32_t at = 0; at < scopes.size(); ++at) {
+      // What stands in a function belongs to it.
+      if (scopes[at].kind != ScopeKind::function || scopes[at].body.begin < end) continue;
+      end = std::max(end, scopes[at].body.end);
+      read_function(at);
+    }
+  }
+
+ private:
+  void read_macro(const SourceDefinition& definition) {
+    const Tokens body = source_.directive(definition.body);
+    NamingCode made;
+    made.is_macro = true;
+    made.name = definition.name;
+    made.hash = hash_of(definition.name);
+    for (std::size_t at = 0; at < body.size(); ++at) {
+      made.reads_error = made.reads_error || reads_error(body, at);
+      FoundLaunch launch = launch_at(body, at);
+      if (launch.found && !made.launches) {
+        made.launches = true;
+        made.reads_error = made.reads_error || launch.checked;
+        made.kernel = std::move(launch.kernel);
+      }
+      add_use(body[at], static_cast<std::uint32_t>(at), made);
+    }
+    if (made.uses.empty()) return;
+    sort_uses(made.uses);
+    code_.macros.push_back(std::move(made));
+  }
+
+  static void add_use(const Token& token, std::uint32_t at, NamingCode& code) {
+    if (!token.is_identifier() || token.text.size() < 3) return;
+    code.uses.push_back({token.hash, at, at, token.offset, token.length});
+  }
+
+  void read_function(std::uint32_t scope) {
+    const Scope& function = source_.shape.scopes[scope];
+    const Tokens tokens = source_.unit.tokens;
+    NamingCode made;
+    made.name = base_of(function_name(source_, scope));
+    made.hash = hash_of(made.name);
+    const Scope* const type = source_.shape.enclosing(function.parent, ScopeKind::type);
+    if (type != nullptr) made.owner = hash_of(base_of(type->name));
+    const CodeSide side = side_of_function(source_, scope);
+    // What devices run neither checks nor is asked for here.
+    if (side == CodeSide::device || side == CodeSide::kernel) return;
+    for (std::uint32_t at = function.body.begin; at < function.body.end; ++at) {
+      add_use(tokens[at], at, made);
+      if (reads_error(tokens, at)) {
+        made.reads_error = true;
+        made.last_read = at;
+      }
+      FoundLaunch found = launch_at(tokens, at);
+      if (found.found) add_launch(at, std::move(found));
+    }
+    sort_uses(made.uses);
+    code_.functions.push_back(std::move(made));
+  }
+
+  void add_launch(std::uint32_t at, FoundLaunch found) {
+    const Token& token = source_.unit.tokens[at];
+    KernelLaunch launch;
+    launch.kernel = std::move(found.kernel);
+    launch.function = static_cast<std::uint32_t>(code_.functions.size());
+    launch.at = at;
+    launch.checked = found.checked;
+    launch.when = source_.unit.conditions[token.condition];
+    launch.place = {source_.unit.file, token.offset, token.length};
+    code_.launches.push_back(std::move(launch));
+  }
+
+  const PlainSource& source_;
+  LaunchCode& code_;
+};
+
+}  // namespace
+
+void read_launches(const PlainSource& source, LaunchCode& code) {
+  LaunchReader(source, code).run();
+}
+
+}  // namespace opseal

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzers/source/plain_source.h"
+#include "analyzers/sources/records.h"
+#include "opseal/build_condition.h"
+
+namespace opseal {
+
+// A kernel that code of the host starts.
+struct KernelLaunch {
+  // As far as it has a name.
+  std::string kernel;
+  // Index into `LaunchCode::functions`.
+  std::uint32_t function = 0;
+  // Index of the token in its file.
+  std::uint32_t at = 0;
+  // The status that the launch gives is used, or its error is read after it.
+  bool checked = false;
+  BuildCondition when;
+  // It is in the body of this macro.
+  std::string macro;
+  SourcePlace place;
+};
+
+// A name in a function: indices of the tokens where it stands first and last.
+struct NameUse {
+  std::uint32_t hash = 0;
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+  std::uint32_t offset = 0;
+  std::uint32_t length = 0;
+};
+
+// A function of the host with a body, and what it names; or a macro's body.
+struct NamingCode {
+  std::string name;
+  std::uint32_t hash = 0;
+  // Of the class that it is a member of; 0: it is none's.
+  std::uint32_t owner = 0;
+  bool is_macro = false;
+  bool launches = false;
+  bool reads_error = false;
+  // Of functions: index of the last token that reads the error of a launch.
+  std::uint32_t last_read = 0;
+  // macro: of the first kernel that it starts.
+  std::string kernel;
+  // Sorted by hash.
+  std::vector<NameUse> uses;
+};
+
+struct LaunchCode {
+  // Launches by macros were added.
+  bool joined = false;
+  // The project checks some launches far above them, so that of the others it isn't known.
+  bool checked_from_afar = false;
+  std::vector<NamingCode> functions;
+  std::vector<NamingCode> macros;
+  std::vector<KernelLaunch> launches;
+};
+
+void read_launches(const PlainSource& source, LaunchCode& code);
+
+// Adds launches by macros, and marks those that are checked: in their own function, by a function
+// or macro that it names, or by those that call it. `codes` are by number of the file. Gives the
+// names of the functions whose callers may still check, so that more files can be read and all be
+// joined again.
+std::vector<std::string> join_launches(const std::vector<LaunchCode*>& codes);
+
+}  // namespace opseal

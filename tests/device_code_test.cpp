@@ -1,0 +1,56 @@
+// What sources say of code for devices.
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "analyzers/source/without_macro.h"
+
+namespace opseal::test {
+namespace {
+
+// `yes`, `no` or `?`, and `, compares` where the macro is compared with something.
+std::string on_host(const std::string& condition) {
+  TextArena arena;
+  Lexer lexer(condition, arena);
+  std::vector<Token> tokens;
+  for (Token token; lexer.next(token);) tokens.push_back(token);
+  const WithoutMacro said = without_macro(tokens, "ARCH");
+  const std::string truth = !said.truth ? "?" : *said.truth ? "yes" : "no";
+  return truth + (said.compares ? ", compares" : "");
+}
+
+}  // namespace
+
+TEST_CASE("a macro without a definition counts as 0 in a condition") {
+  CHECK(on_host("ARCH >= 800") == "no, compares");
+  CHECK(on_host("(ARCH) >= (800)") == "no, compares");
+  CHECK(on_host("ARCH < 750") == "yes, compares");
+  CHECK(on_host("750 > ARCH") == "yes, compares");
+  CHECK(on_host("ARCH != 0") == "no, compares");
+  CHECK(on_host("defined(ARCH)") == "no");
+  CHECK(on_host("!defined ARCH") == "yes");
+  CHECK(on_host("defined(ARCH) && ARCH < 900") == "no, compares");
+  CHECK(on_host("!(ARCH >= 900UL)") == "yes, compares");
+}
+
+TEST_CASE("what hangs on other macros is known only where they don't matter") {
+  CHECK(on_host("OTHER && ARCH >= 800") == "no, compares");
+  CHECK(on_host("OTHER || ARCH >= 800") == "?, compares");
+  CHECK(on_host("ARCH >= OTHER") == "?, compares");
+  CHECK(on_host("OTHER || ARCH < 800") == "yes, compares");
+  CHECK(on_host("ARCH / 10 >= 80") == "?");
+  CHECK(on_host("AT_LEAST(800) && ARCH >= 800") == "?");
+  CHECK(on_host("ARCH >=") == "?, compares");
+  CHECK(on_host("") == "?");
+}
+
+TEST_CASE("a condition of a thousand brackets is not known, and soon") {
+  const std::string deep(100000, '(');
+  CHECK(on_host(deep + "ARCH >= 800") == "?");
+  std::string ladder;
+  for (int at = 0; at < 30; ++at) ladder += "(A || ";
+  CHECK(on_host(ladder + "ARCH >= 800" + std::string(30, ')')) == "?, compares");
+}
+
+}  // namespace opseal::test

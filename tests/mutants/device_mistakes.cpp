@@ -1,0 +1,50 @@
+// Code for devices, as sources say it.
+
+#include "tests/mutants/families.h"
+
+namespace opseal::test {
+namespace {
+
+bool test_architecture_on_host(Place& place) {
+  if (has(place.manifest, "arch_tests")) return false;
+  place.item["arch_tests"] = Json::array(
+      {{{"condition", "__CUDA_ARCH__ >= 800"}, {"side", "host_compiler"}, {"status", "never"}}});
+  return true;
+}
+
+bool forget_check(Place& place) {
+  if (has(place.manifest, "launches")) return false;
+  place.item["launches"] = Json::array(
+      {{{"kernel", "added"}, {"checked", true}}, {{"kernel", "removed"}, {"checked", false}}});
+  return true;
+}
+
+bool keep_pointer_of_copy(Place& place) {
+  if (has(place.manifest, "pointers")) return false;
+  place.item["pointers"] =
+      Json::array({{{"expression", "x.contiguous().data_ptr<float>()"}, {"holder", "temporary"}}});
+  return true;
+}
+
+bool forget_strides(Place& place) {
+  if (has(place.manifest, "device_functions")) return false;
+  place.item["device_functions"] =
+      Json::array({{{"name", "roll"},
+                    {"parameters", Json::array({"x", "ne0", "ne1", "nb0", "nb1"})},
+                    {"unread", Json::array({"nb0", "nb1"})}}});
+  return true;
+}
+
+}  // namespace
+
+std::vector<Mistake> device_mistakes() {
+  return {
+      {"host-arch-guard", "a choice between architectures moved to the host",
+       test_architecture_on_host, ""},
+      {"launch-unchecked", "a launch that was added without a check", forget_check, ""},
+      {"layout-temporary", "a copy that was not given a name", keep_pointer_of_copy, ""},
+      {"layout-stride-unread", "offsets from sizes alone", forget_strides, ""},
+  };
+}
+
+}  // namespace opseal::test
