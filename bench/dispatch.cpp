@@ -32,7 +32,7 @@ bool lists(const DispatchPair& pair, const std::string& kind) {
 
 bool claims(const DispatchPair& pair, const std::string& kind) {
   return std::any_of(pair.accepted.begin(), pair.accepted.end(),
-                     [&](const DispatchKind& one) { return one.name == kind; });
+                     [&](const KindName& one) { return one.name == kind; });
 }
 
 }  // namespace

@@ -23,9 +23,9 @@ std::vector<DispatchPair> pairs_in(const std::string& text, const PairOptions& o
   return find_dispatch_pairs(code, CodeFunctions(), options);
 }
 
-std::string names(const std::vector<DispatchKind>& kinds) {
+std::string names(const std::vector<KindName>& kinds) {
   std::string text;
-  for (const DispatchKind& kind : kinds) text += (text.empty() ? "" : " ") + kind.name;
+  for (const KindName& kind : kinds) text += (text.empty() ? "" : " ") + kind.name;
   return text;
 }
 

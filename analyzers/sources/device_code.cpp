@@ -1,5 +1,6 @@
 #include "analyzers/sources/device_code.h"
 
+#include <algorithm>
 #include <set>
 #include <unordered_set>
 
@@ -66,6 +67,35 @@ void write_pointer(const KeptPointer& pointer, PlacedWriter& writer) {
   writer.close(object);
 }
 
+// A list that nobody fills is not written.
+template <typename Item>
+void write_list(const std::vector<DeviceCode>& codes, const std::set<std::uint32_t>& files, Key key,
+                std::vector<Item> DeviceCode::*member, void (*write)(const Item&, PlacedWriter&),
+                PlacedWriter& writer) {
+  const bool any = std::any_of(files.begin(), files.end(),
+                               [&](std::uint32_t file) { return !(codes[file].*member).empty(); });
+  if (!any) return;
+  const std::uint32_t list = writer.open_list(key);
+  for (const std::uint32_t file : files) {
+    for (const Item& item : codes[file].*member) write(item, writer);
+  }
+  writer.close_list(list);
+}
+
+void write_launches(const std::vector<DeviceCode>& codes, const std::set<std::uint32_t>& files,
+                    PlacedWriter& writer) {
+  const bool any = std::any_of(files.begin(), files.end(), [&](std::uint32_t file) {
+    return !codes[file].launches.launches.empty();
+  });
+  if (!any) return;
+  const std::uint32_t list = writer.open_list(Key::launches);
+  for (const std::uint32_t file : files) {
+    const LaunchCode& code = codes[file].launches;
+    for (const KernelLaunch& launch : code.launches) write_launch(code, launch, writer);
+  }
+  writer.close_list(list);
+}
+
 }  // namespace
 
 bool says_device_code(std::string_view bytes) {
@@ -91,58 +121,27 @@ std::vector<std::string> join_device_code(std::vector<DeviceCode>& codes) {
   return join_launches(launches);
 }
 
-void write_device_code(std::vector<DeviceCode>& codes, const std::vector<std::string>& paths,
-                       bool partial, PlacedWriter& writer) {
+std::set<std::uint32_t> files_with_device_code(std::vector<DeviceCode>& codes,
+                                               const std::vector<std::string>& paths) {
   drop_included(codes, paths);
   std::set<std::uint32_t> files;
-  bool tests = false;
-  bool launches = false;
-  bool pointers = false;
-  bool functions = false;
   for (std::uint32_t at = 0; at < codes.size(); ++at) {
-    if (codes[at].arch_tests.empty() && codes[at].launches.launches.empty() &&
-        codes[at].pointers.empty() && codes[at].functions.empty()) {
-      continue;
+    const DeviceCode& code = codes[at];
+    if (!code.arch_tests.empty() || !code.launches.launches.empty() || !code.pointers.empty() ||
+        !code.functions.empty()) {
+      files.insert(at);
     }
-    files.insert(at);
-    tests = tests || !codes[at].arch_tests.empty();
-    launches = launches || !codes[at].launches.launches.empty();
-    pointers = pointers || !codes[at].pointers.empty();
-    functions = functions || !codes[at].functions.empty();
   }
-  if (files.empty()) return;
-  writer.begin({});
-  writer.tree(static_cast<std::uint32_t>(files.size()), partial, {});
-  if (tests) {
-    const std::uint32_t list = writer.open_list(Key::arch_tests);
-    for (const std::uint32_t file : files) {
-      for (const ArchTest& test : codes[file].arch_tests) write_arch_test(test, writer);
-    }
-    writer.close_list(list);
-  }
-  if (launches && !partial) {
-    const std::uint32_t list = writer.open_list(Key::launches);
-    for (const std::uint32_t file : files) {
-      const LaunchCode& code = codes[file].launches;
-      for (const KernelLaunch& launch : code.launches) write_launch(code, launch, writer);
-    }
-    writer.close_list(list);
-  }
-  if (pointers) {
-    const std::uint32_t list = writer.open_list(Key::pointers);
-    for (const std::uint32_t file : files) {
-      for (const KeptPointer& pointer : codes[file].pointers) write_pointer(pointer, writer);
-    }
-    writer.close_list(list);
-  }
-  if (functions) {
-    const std::uint32_t list = writer.open_list(Key::device_functions);
-    for (const std::uint32_t file : files) {
-      for (const DeviceFunction& function : codes[file].functions) write_function(function, writer);
-    }
-    writer.close_list(list);
-  }
-  writer.end();
+  return files;
+}
+
+void write_device_code(const std::vector<DeviceCode>& codes, const std::set<std::uint32_t>& files,
+                       bool partial, PlacedWriter& writer) {
+  write_list(codes, files, Key::arch_tests, &DeviceCode::arch_tests, write_arch_test, writer);
+  // Who checks a launch may stand in a file that was not given.
+  if (!partial) write_launches(codes, files, writer);
+  write_list(codes, files, Key::pointers, &DeviceCode::pointers, write_pointer, writer);
+  write_list(codes, files, Key::device_functions, &DeviceCode::functions, write_function, writer);
 }
 
 }  // namespace opseal

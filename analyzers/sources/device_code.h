@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,9 +51,13 @@ void read_device_code(const PlainSource& source, std::string_view path, DeviceCo
 // joined again.
 std::vector<std::string> join_device_code(std::vector<DeviceCode>& codes);
 
-// Writes a document where there is anything to write. `codes` and `paths` are by number of the
-// file.
-void write_device_code(std::vector<DeviceCode>& codes, const std::vector<std::string>& paths,
+// The files that say something once they are joined, by number. What stands in sources that other
+// files include is dropped: `codes` and `paths` are by number of the file.
+std::set<std::uint32_t> files_with_device_code(std::vector<DeviceCode>& codes,
+                                               const std::vector<std::string>& paths);
+
+// Writes the lists of a document.
+void write_device_code(const std::vector<DeviceCode>& codes, const std::set<std::uint32_t>& files,
                        bool partial, PlacedWriter& writer);
 
 }  // namespace opseal

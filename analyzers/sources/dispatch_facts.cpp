@@ -3,10 +3,10 @@
 namespace opseal {
 namespace {
 
-void write_kinds(Key key, const std::vector<DispatchKind>& kinds, const SourcePlace& place,
+void write_kinds(Key key, const std::vector<KindName>& kinds, const SourcePlace& place,
                  PlacedWriter& writer) {
   const std::uint32_t list = writer.open(key, NodeType::list, place);
-  for (const DispatchKind& kind : kinds) writer.text(Key::none, kind.name, kind.place);
+  for (const KindName& kind : kinds) writer.text(Key::none, kind.name, kind.place);
   writer.close(list);
 }
 

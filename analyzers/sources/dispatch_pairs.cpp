@@ -279,7 +279,7 @@ class PairReader {
     return {file.number, token.offset, token.length};
   }
 
-  DispatchKind place_of_function(const CodeFunction& function) const {
+  KindName place_of_function(const CodeFunction& function) const {
     return {function.name, place_of_token({function.file, function.name_token})};
   }
 
@@ -423,7 +423,7 @@ class PairReader {
                 const RunOutcome& outcome, CodePlace label, const Served& served,
                 bool refuses_the_rest, bool always) {
     DispatchPair& pair = all.pair;
-    DispatchKind kind{std::move(name), pair.predicate.place};
+    KindName kind{std::move(name), pair.predicate.place};
     if (label.second != no_token) kind.place = place_of_token(label);
     if (outcome.returned == is_false) {
       pair.refused.push_back(kind);
@@ -431,7 +431,7 @@ class PairReader {
       pair.accepted.push_back(kind);
       if (always) pair.always.push_back(kind);
     }
-    DispatchKind at{kind.name, pair.table.place};
+    KindName at{kind.name, pair.table.place};
     if (served.named) at.place = place_of_token(served.label);
     if (served.handled) {
       pair.entries.push_back({at, served.kernel.empty() ? "default" : served.kernel});

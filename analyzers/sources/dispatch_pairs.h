@@ -16,13 +16,13 @@ namespace opseal {
 
 // A value of the enumeration that a predicate is asked about: `GGML_OP_ADD`, or with what its arm
 // asks further, `GGML_OP_UNARY/GGML_UNARY_OP_ABS`.
-struct DispatchKind {
+struct KindName {
   std::string name;
   SourcePlace place;
 };
 
 struct DispatchEntry {
-  DispatchKind kind;
+  KindName kind;
   // What the arm calls first.
   std::string kernel;
 };
@@ -45,20 +45,20 @@ struct AcceptedLabels {
 struct DispatchPair {
   std::string enumeration;
   std::string backend;
-  DispatchKind predicate;
-  DispatchKind table;
-  std::vector<DispatchKind> accepted;
-  std::vector<DispatchKind> refused;
+  KindName predicate;
+  KindName table;
+  std::vector<KindName> accepted;
+  std::vector<KindName> refused;
   // It accepts what it doesn't name.
   bool accepts_the_rest = false;
   // Of those that are accepted, the ones that nothing else is asked of.
-  std::vector<DispatchKind> always;
+  std::vector<KindName> always;
   std::vector<DispatchEntry> entries;
   // What serves the kinds that no label names; none where they miss.
   std::string otherwise;
   // Kinds that need no kernel, with the reason.
-  std::vector<std::pair<DispatchKind, std::string>> exceptions;
-  std::vector<DispatchKind> kinds;
+  std::vector<std::pair<KindName, std::string>> exceptions;
+  std::vector<KindName> kinds;
   std::vector<AcceptedLabels> tested;
 };
 

@@ -23,19 +23,18 @@
 #include "analyzers/sources/device_code.h"
 #include "analyzers/sources/dispatch_index.h"
 #include "analyzers/sources/dispatch_pairs.h"
+#include "analyzers/sources/documents.h"
+#include "analyzers/sources/file_records.h"
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/onnx.h"
-#include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/registrars_cpp.h"
 #include "analyzers/sources/targets.h"
 #include "analyzers/sources/tensorflow.h"
 #include "analyzers/sources/torch_cpp.h"
-#include "analyzers/sources/torch_facts.h"
 #include "analyzers/sources/torch_python.h"
-#include "analyzers/sources/torch_table.h"
 #include "analyzers/sources/tvm.h"
 #include "opseal/side_by_side.h"
 #include "opseal/text.h"
@@ -58,25 +57,6 @@ bool read_bytes(const InputFile& file, std::string& bytes) {
   bytes.resize(static_cast<std::size_t>(stream.gcount()));
   return !stream.bad();
 }
-
-// What one file says.
-struct FileRecords {
-  TorchCpp torch_cpp;
-  std::vector<TorchRecord> torch_python;
-  std::vector<TargetRecord> targets;
-  std::vector<HandlerRecord> handlers;
-  std::vector<AnnotationRecord> annotations;
-  std::vector<TvmRecord> tvm;
-  std::vector<PrimitiveRecord> primitives;
-  std::vector<OnnxRecord> onnx;
-  std::vector<AutogradRecord> autograd;
-  std::vector<TensorflowRecord> tensorflow;
-  std::vector<IgnoreComment> ignores;
-  std::vector<RegistrarRecord> registrars;
-  std::vector<Problem> problems;
-  // It names a support predicate.
-  bool has_predicate = false;
-};
 
 class SourceLoader {
  public:
@@ -108,12 +88,12 @@ class SourceLoader {
           const auto found = std::lower_bound(paths_.begin(), paths_.end(), path);
           if (found == paths_.end() || *found != path) return false;
           const auto at = static_cast<std::size_t>(found - paths_.begin());
-          return folder_.files[at].size <= most_bytes && read_bytes(folder_.files[at], bytes);
+          return read_again(at, bytes);
         },
         stated_macros_);
     if (!cpp.empty()) tree.discover();
-    records_.resize(paths_.size());
-    devices_.resize(paths_.size());
+    records_.files.resize(paths_.size());
+    records_.devices.resize(paths_.size());
     std::vector<std::uint32_t> tree_file(paths_.size(), no_file);
     for (FileId file = 0; file < tree.size(); ++file) {
       const auto found = std::lower_bound(paths_.begin(), paths_.end(), tree.path(file));
@@ -132,31 +112,31 @@ class SourceLoader {
       for (std::size_t at = next++; at < paths_.size(); at = next++) {
         const auto number = static_cast<std::uint32_t>(at);
         if (!read_source(number, bytes)) continue;
-        records_[at].ignores = read_ignores(bytes, number, tree_file[at] == no_file);
+        records_.files[at].ignores = read_ignores(bytes, number, tree_file[at] == no_file);
         if (tree_file[at] == no_file) {
           read_python(number, bytes);
           continue;
         }
-        add_autograd(autograd_classes(bytes, number), paths_[at], records_[at].autograd);
-        records_[at].has_predicate = predicates.occur_in(bytes);
+        add_autograd(autograd_classes(bytes, number), paths_[at], records_.files[at].autograd);
+        records_.files[at].has_predicate = predicates.occur_in(bytes);
         if (registrars.occur_in(bytes)) {
-          read_registrars_cpp(number, bytes, records_[at].registrars);
+          read_registrars_cpp(number, bytes, records_.files[at].registrars);
         }
         if (says_device_code(bytes)) {
           read_plain(number, bytes, plain);
-          read_device_code(plain, paths_[at], devices_[at]);
+          read_device_code(plain, paths_[at], records_.devices[at]);
         }
         if (tree.has_needle(bytes)) {
           preprocessor.run(tree_file[at], bytes, unit);
           find_invocations(unit, tree.vocabulary(), found);
           unit.file = number;
-          read_torch_cpp(unit, found, records_[at].torch_cpp);
-          read_targets_cpp(unit, found, records_[at].targets);
-          read_onnx_cpp(unit, found, records_[at].onnx);
-          read_tensorflow_cpp(unit, found, records_[at].tensorflow);
-          read_handlers_cpp(unit, found, records_[at].handlers);
-          read_annotations(unit, found, records_[at].annotations);
-          read_tvm_cpp(unit, found, records_[at].tvm);
+          read_torch_cpp(unit, found, records_.files[at].torch_cpp);
+          read_targets_cpp(unit, found, records_.files[at].targets);
+          read_onnx_cpp(unit, found, records_.files[at].onnx);
+          read_tensorflow_cpp(unit, found, records_.files[at].tensorflow);
+          read_handlers_cpp(unit, found, records_.files[at].handlers);
+          read_annotations(unit, found, records_.files[at].annotations);
+          read_tvm_cpp(unit, found, records_.files[at].tvm);
           if (unit.truncated) {
             note(number,
                  "too much to be read as a whole: macros stay unexpanded from some place on");
@@ -174,7 +154,7 @@ class SourceLoader {
     }
     if (read_bytes(file, bytes)) return true;
     note(number, "can't be read");
-    records_[number].problems.back().severity = Severity::error;
+    records_.files[number].problems.back().severity = Severity::error;
     return false;
   }
 
@@ -186,17 +166,18 @@ class SourceLoader {
     try {
       if (autograd) {
         add_autograd(autograd_classes(find_python_autograd(bytes), number), paths_[number],
-                     records_[number].autograd);
+                     records_.files[number].autograd);
       }
       if (gradients) {
-        read_tensorflow_python(find_python_gradients(bytes), number, records_[number].tensorflow);
+        read_tensorflow_python(find_python_gradients(bytes), number,
+                               records_.files[number].tensorflow);
       }
       if (!registers) return;
       PythonRegistrations found = find_python_registrations(bytes);
-      read_torch_python(found.registrations, bytes, number, records_[number].torch_python);
-      read_targets_python(found.registrations, bytes, number, records_[number].targets);
-      read_primitives(found.registrations, number, records_[number].primitives);
-      read_tvm_python(found.registrations, number, records_[number].tvm);
+      read_torch_python(found.registrations, bytes, number, records_.files[number].torch_python);
+      read_targets_python(found.registrations, bytes, number, records_.files[number].targets);
+      read_primitives(found.registrations, number, records_.files[number].primitives);
+      read_tvm_python(found.registrations, number, records_.files[number].tvm);
       for (PythonProblem& problem : found.problems) {
         note(number, std::move(problem.message), problem.place.offset, problem.place.length);
       }
@@ -210,7 +191,7 @@ class SourceLoader {
   void note(std::uint32_t number, std::string message, std::uint64_t offset = 0,
             std::uint64_t length = 0) {
     const Location where{number, static_cast<std::uint32_t>(length), offset};
-    records_[number].problems.push_back({where, std::move(message), {}, Severity::warning});
+    records_.files[number].problems.push_back({where, std::move(message), {}, Severity::warning});
   }
 
   // The functions whose declarations are looked for.
@@ -236,7 +217,7 @@ class SourceLoader {
     for (const TorchRecord& record : records) {
       if (!record.python) want(record.function);
     }
-    for (const FileRecords& file : records_) {
+    for (const FileRecords& file : records_.files) {
       for (const HandlerRecord& handler : file.handlers) want(handler.function);
     }
     if (!declarations.wants_any()) return;
@@ -251,7 +232,7 @@ class SourceLoader {
     for (TorchRecord& record : records) {
       if (!record.python) declarations.complete(record.function, paths_);
     }
-    for (FileRecords& file : records_) {
+    for (FileRecords& file : records_.files) {
       for (HandlerRecord& handler : file.handlers) {
         if (is_wanted(handler.function)) complete_handler(handler, declarations, paths_);
       }
@@ -264,217 +245,67 @@ class SourceLoader {
     std::string bytes;
     PlainSource plain;
     for (int round = 0; round < most_rounds; ++round) {
-      std::vector<std::string> names = join_device_code(devices_);
+      std::vector<std::string> names = join_device_code(records_.devices);
       if (names.empty()) return;
       const Needles needles(std::move(names));
       bool found = false;
       for (const std::size_t at : cpp_files_) {
         const InputFile& file = folder_.files[at];
-        if (devices_[at].was_read || file.size > most_bytes || !read_bytes(file, bytes)) continue;
+        if (records_.devices[at].was_read || file.size > most_bytes || !read_bytes(file, bytes))
+          continue;
         if (!needles.occur_in(bytes)) continue;
         read_plain(static_cast<std::uint32_t>(at), bytes, plain);
-        read_device_code(plain, paths_[at], devices_[at]);
+        read_device_code(plain, paths_[at], records_.devices[at]);
         found = true;
       }
       if (!found) return;
     }
-    join_device_code(devices_);
+    join_device_code(records_.devices);
   }
 
   void join() {
     std::vector<TorchCpp> torch_cpp;
-    std::vector<TorchRecord> records;
-    for (FileRecords& file : records_) {
+    std::vector<TorchRecord>& records = records_.torch;
+    for (FileRecords& file : records_.files) {
       for (TorchRecord& record : file.torch_cpp.records) records.push_back(std::move(record));
       for (TorchRecord& record : file.torch_python) records.push_back(std::move(record));
       torch_cpp.push_back(std::move(file.torch_cpp));
-      for (IgnoreComment& one : file.ignores) ignores_.push_back(std::move(one));
     }
     add_delegated(torch_cpp, records);
     // What could not be read may be what is missing.
-    for (const FileRecords& file : records_) {
+    for (const FileRecords& file : records_.files) {
       if (!file.problems.empty()) folder_.partial = true;
     }
     find_declarations(records);
     find_dispatches(
         paths_, cpp_files_,
-        [this](std::size_t file, std::string& bytes) {
-          return folder_.files[file].size <= most_bytes && read_bytes(folder_.files[file], bytes);
-        },
-        threads_, records);
-    facts_.files.push_back(folder_.place);
-    PlacedWriter writer(facts_, folder_.files);
-    write_torch_document(records, writer);
-    write_primitive_documents(writer);
-    write_onnx_document(writer);
-    write_autograd_document(writer);
-    write_tensorflow_document(writer);
-    write_tvm_document(writer);
-    write_code_document(writer);
-    write_registrar_document(writer);
+        [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); }, threads_,
+        records);
+    find_pairs();
     join_devices();
-    write_device_code(devices_, paths_, folder_.partial, writer);
-    for (FileRecords& file : records_) {
-      for (Problem& problem : file.problems) {
-        problem.where.file = writer.file_of(problem.where.file);
-        facts_.problems.push_back(std::move(problem));
-      }
-    }
+    write_documents(records_, folder_, paths_, facts_);
     if (facts_.documents.empty() && facts_.problems.empty()) facts_ = {};
   }
 
-  void write_torch_document(const std::vector<TorchRecord>& records, PlacedWriter& writer) {
-    const TorchTable table = join_torch(records, paths_, folder_.partial);
-    if (table.operators.empty() && table.lookups.empty()) return;
-    std::vector<UndecidedName> undecided;
-    for (const TorchRecord* record : table.undecided) {
-      undecided.push_back({record->written, record->place});
-    }
-    std::set<std::uint32_t> files;
-    for (const TorchRecord& record : records) files.insert(record.place.file);
-    begin("torch", files, undecided, writer);
-    write_torch(table, writer);
-    writer.end();
+  bool read_again(std::size_t file, std::string& bytes) const {
+    return folder_.files[file].size <= most_bytes && read_bytes(folder_.files[file], bytes);
   }
 
-  void write_tvm_document(PlacedWriter& writer) {
-    std::vector<TvmRecord> records;
-    std::set<std::uint32_t> files;
-    for (FileRecords& file : records_) {
-      for (TvmRecord& record : file.tvm) {
-        files.insert(record.place.file);
-        records.push_back(std::move(record));
-      }
-    }
-    const bool registers = std::any_of(records.begin(), records.end(),
-                                       [](const TvmRecord& record) { return !record.lookup; });
-    if (!registers) return;
-    begin("tvm-ffi", files, {}, writer);
-    write_tvm(records, paths_, writer);
-    writer.end();
-  }
-
-  // The head of a document, with what is said of the tree; `files`: those that say something.
-  void begin(std::string_view system, const std::set<std::uint32_t>& files,
-             const std::vector<UndecidedName>& undecided, PlacedWriter& writer) {
-    writer.begin(system);
-    writer.tree(static_cast<std::uint32_t>(files.size()), folder_.partial, undecided, ignores_);
-    // They are the tree's, and one document of it has them.
-    ignores_.clear();
-  }
-
-  // The targets of XLA are written with the primitives of JAX.
-  void write_primitive_documents(PlacedWriter& writer) {
-    std::vector<TargetRecord> targets;
-    std::vector<HandlerRecord> handlers;
-    std::vector<AnnotationRecord> annotations;
-    std::vector<PrimitiveRecord> records;
-    std::vector<UndecidedName> undecided;
-    for (FileRecords& file : records_) {
-      for (AnnotationRecord& one : file.annotations) annotations.push_back(std::move(one));
-      for (HandlerRecord& handler : file.handlers) handlers.push_back(std::move(handler));
-      for (TargetRecord& record : file.targets) {
-        if (!record.lookup && !record.if_handler && record.name.text.empty()) {
-          undecided.push_back({record.written, record.place});
-        }
-        targets.push_back(std::move(record));
-      }
-      for (PrimitiveRecord& record : file.primitives) records.push_back(std::move(record));
-    }
-    const bool registers =
-        !handlers.empty() ||
-        std::any_of(targets.begin(), targets.end(), [](const TargetRecord& record) {
-          return !record.lookup && !record.if_handler && !record.name.text.empty();
-        });
-    for (const std::string_view system : {"brainevent", "braintrace", "jax"}) {
-      const std::vector<Primitive> primitives = primitives_of(system, records);
-      const bool with_targets = system == "jax" && registers;
-      const bool with_annotations = system == "brainevent" && !annotations.empty();
-      if (primitives.empty() && !with_targets && !with_annotations) continue;
-      std::set<std::uint32_t> files;
-      for (const Primitive& primitive : primitives) {
-        for (const PrimitiveRecord* record : primitive.records) files.insert(record->place.file);
-      }
-      if (with_targets) {
-        for (const TargetRecord& record : targets) files.insert(record.place.file);
-        for (const HandlerRecord& handler : handlers) files.insert(handler.place.file);
-      }
-      if (with_annotations) {
-        for (const AnnotationRecord& one : annotations) files.insert(one.place.file);
-      }
-      begin(system, files, with_targets ? undecided : std::vector<UndecidedName>(), writer);
-      write_primitives(primitives, writer);
-      if (with_annotations) write_annotations(annotations, writer);
-      if (with_targets) write_targets(targets, handlers, folder_.partial, writer);
-      writer.end();
-    }
-  }
-
-  void write_onnx_document(PlacedWriter& writer) {
-    std::vector<OnnxRecord> records;
-    std::vector<UndecidedName> undecided;
-    std::set<std::uint32_t> files;
-    for (FileRecords& file : records_) {
-      for (OnnxRecord& record : file.onnx) {
-        if (!record.decided) undecided.push_back({record.written, record.place});
-        if (record.use == OnnxUse::kernel && record.decided) files.insert(record.place.file);
-        records.push_back(std::move(record));
-      }
-    }
-    if (files.empty()) return;
-    begin("onnxruntime", files, undecided, writer);
-    write_onnx(records, folder_.partial, writer);
-    writer.end();
-  }
-
-  void write_autograd_document(PlacedWriter& writer) {
-    std::vector<AutogradRecord> records;
-    std::set<std::uint32_t> files;
-    for (FileRecords& file : records_) {
-      for (AutogradRecord& record : file.autograd) {
-        files.insert(record.place.file);
-        records.push_back(std::move(record));
-      }
-    }
-    if (records.empty()) return;
-    begin(autograd_system, files, {}, writer);
-    write_autograd(records, writer);
-    writer.end();
-  }
-
-  void write_tensorflow_document(PlacedWriter& writer) {
-    std::vector<TensorflowRecord> records;
-    std::vector<UndecidedName> undecided;
-    std::set<std::uint32_t> files;
-    for (FileRecords& file : records_) {
-      for (TensorflowRecord& record : file.tensorflow) {
-        if (record.name.text.empty()) undecided.push_back({record.written, record.place});
-        files.insert(record.place.file);
-        records.push_back(std::move(record));
-      }
-    }
-    if (undecided.size() == records.size()) return;
-    begin("tensorflow", files, undecided, writer);
-    write_tensorflow(records, folder_.partial, writer);
-    writer.end();
-  }
-
-  // What the code itself does, beside what it registers.
-  void write_code_document(PlacedWriter& writer) {
+  // Support predicates and what they speak for.
+  void find_pairs() {
     // What isn't given may be what serves a kind.
     if (folder_.partial) return;
     std::vector<std::size_t> asking;
-    for (std::size_t at = 0; at < records_.size(); ++at) {
-      if (records_[at].has_predicate) asking.push_back(at);
+    for (std::size_t at = 0; at < records_.files.size(); ++at) {
+      if (records_.files[at].has_predicate) asking.push_back(at);
     }
-    const std::vector<DispatchPair> pairs = load_dispatch_pairs(
-        paths_, asking, {folder_.pairs, {}}, threads_, [this](std::size_t at, std::string& bytes) {
-          return folder_.files[at].size <= most_bytes && read_bytes(folder_.files[at], bytes);
-        });
+    records_.pairs = load_dispatch_pairs(
+        paths_, asking, {folder_.pairs, {}}, threads_,
+        [this](std::size_t at, std::string& bytes) { return read_again(at, bytes); });
     for (const PairDescription& described : folder_.pairs) {
-      const bool is_there = std::any_of(pairs.begin(), pairs.end(), [&](const DispatchPair& pair) {
-        return pair.backend == described.name;
-      });
+      const bool is_there =
+          std::any_of(records_.pairs.begin(), records_.pairs.end(),
+                      [&](const DispatchPair& pair) { return pair.backend == described.name; });
       if (is_there) continue;
       facts_.problems.push_back({Location{0, 0, 0},
                                  "pair " + quote(described.name) +
@@ -483,29 +314,6 @@ class SourceLoader {
                                  {},
                                  Severity::warning});
     }
-    if (pairs.empty()) return;
-    std::set<std::uint32_t> files;
-    for (const DispatchPair& pair : pairs) {
-      files.insert({pair.predicate.place.file, pair.table.place.file});
-    }
-    begin(system_of(pairs), files, {}, writer);
-    write_dispatch_pairs(pairs, writer);
-    writer.end();
-  }
-
-  void write_registrar_document(PlacedWriter& writer) {
-    std::vector<RegistrarRecord> registrars;
-    std::set<std::uint32_t> files;
-    for (FileRecords& file : records_) {
-      for (RegistrarRecord& record : file.registrars) {
-        files.insert(record.place.file);
-        registrars.push_back(std::move(record));
-      }
-    }
-    if (registrars.empty()) return;
-    begin("engine", files, {}, writer);
-    write_registrars(registrars, writer);
-    writer.end();
   }
 
   SourceFolder folder_;
@@ -513,9 +321,7 @@ class SourceLoader {
   std::string stated_macros_;
   std::vector<std::string> paths_;
   std::vector<std::size_t> cpp_files_;
-  std::vector<FileRecords> records_;
-  std::vector<IgnoreComment> ignores_;
-  std::vector<DeviceCode> devices_;
+  TreeRecords records_;
   Facts facts_;
 };
 
