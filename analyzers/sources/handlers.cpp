@@ -179,6 +179,18 @@ void read_handlers_cpp(const SourceUnit& unit, const Invocations& found,
   }
 }
 
+// The partner of the last token, which ends the parameters: a type may stand before them. The
+// number of tokens where there is none.
+static std::size_t opening_bracket(Tokens tokens) {
+  std::size_t depth = 0;
+  for (std::size_t at = tokens.size(); at-- > 0;) {
+    if (tokens[at].is(')')) ++depth;
+    if (tokens[at].is('(') && depth > 0 && --depth == 0) return at;
+    if (depth == 0) break;
+  }
+  return tokens.size();
+}
+
 void complete_handler(HandlerRecord& handler, const Declarations& declarations,
                       const std::vector<std::string>& paths) {
   std::vector<const SourceFunction*> candidates;
@@ -193,11 +205,13 @@ void complete_handler(HandlerRecord& handler, const Declarations& declarations,
     std::vector<Token> tokens;
     for (Token token; lexer.next(token);) tokens.push_back(token);
     // Cut, or no list.
-    if (tokens.size() < 2 || !tokens.back().is(')')) {
+    const std::size_t open = opening_bracket(tokens);
+    if (open >= tokens.size()) {
       handler.parameters.clear();
       return;
     }
-    std::vector<std::string> words = parameter_words(Tokens(tokens).subspan(1, tokens.size() - 2));
+    std::vector<std::string> words =
+        parameter_words(Tokens(tokens).subspan(open + 1, tokens.size() - open - 2));
     if (candidate == candidates.front()) {
       handler.parameters = std::move(words);
       continue;
