@@ -125,9 +125,11 @@ class OperandText {
   bool read_marks(SchemaOperand& operand) {
     const std::size_t start = at_;
     while (at_ < text_.size()) {
-      // `Tensor (a!)`: a blank means nothing to torch.
+      // `Tensor (a!)`, `Tensor ? x`, `Tensor []x`: a blank means nothing to torch.
       const std::size_t next = text_.find_first_not_of(" \t\r\n", at_);
-      if (next != text_.npos && text_[next] == '(') at_ = next;
+      if (next != text_.npos &&
+          std::string_view("(?[!").find(text_[next]) != std::string_view::npos)
+        at_ = next;
       if (text_[at_] == '?') {
         operand.optional = true;
         ++at_;

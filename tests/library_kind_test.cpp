@@ -40,6 +40,8 @@ TEST_CASE("libraries for systems that are not read are told by their first bytes
   CHECK(is_foreign(windows_head()));
   CHECK(is_foreign(std::string_view("\xcf\xfa\xed\xfe\x07\0\0\1", 8)));
   CHECK(is_foreign(archive_of(elf_head(1, 1))));
+  CHECK(is_foreign(archive_of(std::string("\0\0\xff\xff", 4) + std::string(60, '\0'))));
+  CHECK_FALSE(is_foreign(archive_of("BC\xc0\xde" + std::string(60, '\0'))));
   CHECK_FALSE(is_foreign(elf_head(2, 1)));
   CHECK_FALSE(is_foreign(archive_of(elf_head(2, 1))));
   CHECK_FALSE(is_foreign("MZ"));

@@ -296,6 +296,7 @@ TEST_CASE("a return that the grammar doesn't know loses nothing") {
         .problems.size();
   };
   CHECK(problems("return g, *((None,) * 3)") == 0);
+  CHECK(problems("return a, b, None, *((None,) * 3), c, *((None,) * 4)") == 0);
   CHECK(problems("return torch.library.custom_op('a::b'), *((None,) * 3)") == 1);
   CHECK(problems("x = = 3") == 1);
 }

@@ -102,6 +102,11 @@ TEST_CASE("torch schema: blanks may stand before an alias mark") {
   CHECK(schema.inputs[1].name == "out");
   CHECK(schema.outputs[0].alias == "b!");
   CHECK(torch_type_text(schema.outputs[0]) == "Tensor");
+  const OperatorSchema spaced = torch_schema("x::y(Tensor []a, Tensor ? b) -> Tensor");
+  CHECK(spaced.inputs[0].lists == 1);
+  CHECK(spaced.inputs[0].name == "a");
+  CHECK(spaced.inputs[1].optional);
+  CHECK(spaced.inputs[1].name == "b");
 }
 
 TEST_CASE("torch schema: what is none is no schema") {

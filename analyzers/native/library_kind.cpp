@@ -32,6 +32,16 @@ bool is_mach_o(std::string_view head) {
          head[7] < 45;
 }
 
+// An object or a member of an import library of Windows.
+bool is_coff(std::string_view head) {
+  for (const std::string_view magic :
+       {std::string_view("\0\0\xff\xff", 4), std::string_view("\x64\x86"),
+        std::string_view("\x4c\x01"), std::string_view("\x64\xaa")}) {
+    if (head.starts_with(magic)) return true;
+  }
+  return false;
+}
+
 // The file behind the headers of an archive that come first: the indices of its symbols and names
 // have no content of their own. Empty where `head` ends before.
 std::string_view first_member(std::string_view head) {
@@ -61,11 +71,10 @@ std::string_view first_member(std::string_view head) {
 bool is_foreign_object(std::string_view head) {
   for (const std::string_view magic :
        {std::string_view("BC\xc0\xde"), std::string_view("\xde\xc0\x17\x0b"),
-        std::string_view("\0\0\xff\xff", 4), std::string_view("\0asm", 4),
-        std::string_view("\x64\x86"), std::string_view("\x4c\x01"), std::string_view("\x64\xaa")}) {
+        std::string_view("\0asm", 4)}) {
     if (head.starts_with(magic)) return true;
   }
-  return false;
+  return is_coff(head);
 }
 
 LibraryKind library_kind(std::string_view head) {
@@ -98,6 +107,7 @@ Accepts tells_foreign(std::string_view head) {
     case LibraryKind::archive: {
       const std::string_view member = first_member(head);
       if (member.empty()) return Accepts::look_further;
+      if (is_coff(member)) return Accepts::yes;
       return library_kind(member) == LibraryKind::archive ? Accepts::no : tells_foreign(member);
     }
     default:

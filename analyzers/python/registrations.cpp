@@ -61,15 +61,28 @@ class Reader {
   // Of one place in all rounds of its loops.
   static constexpr std::size_t max_rounds = 512;
 
+  // The line that a node begins on, without what it is indented by.
+  std::string_view line_of(const SyntaxNode& node) const {
+    const std::string_view all = syntax_.text;
+    const std::size_t before = node.begin == 0 ? all.npos : all.rfind('\n', node.begin - 1);
+    const std::size_t start = all.find_first_not_of(" \t", before == all.npos ? 0 : before + 1);
+    const std::size_t end = all.find('\n', node.begin);
+    if (start == all.npos || start > node.begin) return {};
+    return all.substr(start, (end == all.npos ? all.size() : end) - start);
+  }
+  std::size_t end_of(std::string_view part) const {
+    return static_cast<std::size_t>(part.data() - syntax_.text.data()) + part.size();
+  }
+
   // The first stretch that the grammar doesn't know and that may register something. It doesn't
   // know all of Python: `return a, *((None,) * 3)` is fine and no loss.
   SyntaxIndex first_loss() const {
     for (SyntaxIndex index = syntax_.first_error; index < syntax_.nodes.size(); ++index) {
       const SyntaxNode& node = syntax_[index];
       if (node.kind != SyntaxKind::error) continue;
-      const std::string_view text = syntax_.text.substr(node.begin, node.end - node.begin);
-      const bool harmless = text.starts_with("return ") && text.find('\n') == text.npos &&
-                            !may_hold_registrations(text);
+      const std::string_view text = line_of(node);
+      const bool harmless =
+          text.starts_with("return ") && node.end <= end_of(text) && !may_hold_registrations(text);
       if (!harmless) return index;
     }
     return no_syntax;
