@@ -5,7 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "analyzers/source/branches.h"
+#include "analyzers/source/plain_source.h"
 #include "analyzers/source/tokens.h"
+#include "tests/source_reader.h"
 
 namespace opseal::test {
 namespace {
@@ -95,6 +98,26 @@ TEST_CASE("raw strings keep everything, also what looks like a directive, a spli
   // No delimiter may have a blank.
   CHECK(line_of("R\"a b(c)\"") == "R\"a b(c)\"");
   CHECK(tokens_of("R\"a b\" x") == "i@0+1 R\ns@1+5 \"a b\"\ni@7+1 x\n");
+}
+
+TEST_CASE("of a table of bytes the beginning is kept, and what stands behind it") {
+  std::string text = "const unsigned char cubin[] = {";
+  for (int at = 0; at < 100000; ++at) text += "0x7f, ";
+  text += "0};\nvoid f(int n);\n";
+  PlainSource plain;
+  read_plain(0, text, plain);
+  CHECK(plain.unit.tokens.size() < 1000);
+  CHECK(plain.unit.tokens.back().is(';'));
+  CHECK(plain.shape.scopes.size() <= 1);
+  TextArena arena;
+  std::vector<Token> tokens;
+  std::vector<SourceComment> comments;
+  read_branches(text, arena, tokens, comments, {});
+  CHECK(tokens.size() < 1000);
+  CHECK(tokens[tokens.size() - 3].is("n"));
+  const test::SourceReader reader(text);
+  CHECK(reader.unit.tokens.size() < 1000);
+  CHECK(reader.text().ends_with("void f(int n);"));
 }
 
 TEST_CASE("adjacent literals are one value, with escapes read") {

@@ -29,7 +29,7 @@ class BranchReader {
       }
       if (token.kind == TokenKind::directive) {
         read_directive(token);
-      } else {
+      } else if (!row_.is_data(token)) {
         tokens_.push_back(token);
       }
     }
@@ -154,6 +154,7 @@ class BranchReader {
   }
 
   Lexer lexer_;
+  NumberRow row_;
   std::vector<Token>& tokens_;
   std::vector<SourceComment>& comments_;
   std::size_t comment_ = 0;

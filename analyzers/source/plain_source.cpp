@@ -25,6 +25,7 @@ class PlainReader {
         unit_.truncated = true;
         break;
       }
+      if (row_.is_data(token)) continue;
       token.condition = conditionals_.current();
       unit_.tokens.push_back(token);
     }
@@ -111,6 +112,7 @@ class PlainReader {
     for (const std::uint32_t branch : open_) source_.branches[branch].defines = true;
   }
 
+  NumberRow row_;
   PlainSource& source_;
   SourceUnit& unit_;
   Conditionals conditionals_;

@@ -45,7 +45,7 @@ class Preprocessor::Run {
     while (lexer.next(token)) {
       if (token.kind == TokenKind::directive) {
         read_directive(lexer);
-      } else if (!conditionals_.dead()) {
+      } else if (!conditionals_.dead() && !row_.is_data(token)) {
         add(token);
       }
     }
@@ -169,6 +169,7 @@ class Preprocessor::Run {
   MacroTable macros_;
   MacroExpander expander_;
   Conditionals conditionals_;
+  NumberRow row_;
   std::vector<Token> directive_;
   std::vector<Token> waiting_;
   // Index of the first token that waits to be expanded.

@@ -51,6 +51,22 @@ struct Token {
   bool is_string() const { return kind == TokenKind::string; }
 };
 
+// Tables of bytes, such as a compiled kernel in the form of a source: of a long row of numbers the
+// rest tells no reader anything, and takes fifty times the memory of its text.
+class NumberRow {
+ public:
+  // Whether the token is a number or comma behind many others, and can be left out.
+  bool is_data(const Token& token) {
+    length_ = token.kind == TokenKind::number || token.is(',') ? length_ + 1 : 0;
+    return length_ > longest;
+  }
+
+ private:
+  static constexpr std::size_t longest = 512;
+
+  std::size_t length_ = 0;
+};
+
 static_assert(sizeof(Token) == 40);
 
 using Tokens = std::span<const Token>;

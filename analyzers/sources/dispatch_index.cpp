@@ -18,6 +18,8 @@ namespace opseal {
 namespace {
 
 // Functions that a call may mean: more means that the name says nothing.
+// Of one file with its macros expanded. Those of public projects stay below a third of it.
+constexpr std::size_t most_tokens = 300'000;
 constexpr std::size_t most_meanings = 16;
 // Functions that a kernel leads to, and choices on the way.
 constexpr std::size_t most_reached = 400;
@@ -187,6 +189,9 @@ void find_dispatches(const std::vector<std::string>& paths, const std::vector<st
     return found != by_path.end() && read(found->second, bytes);
   });
   tree.discover();
+  // Nested choices repeat their bodies for each dtype.
+  PreprocessorLimits limits;
+  limits.tokens = most_tokens;
   DispatchIndex index(paths);
   std::vector<char> done(tree.size(), 0);
   std::unordered_set<std::string> looked_for;
@@ -196,7 +201,7 @@ void find_dispatches(const std::vector<std::string>& paths, const std::vector<st
     std::vector<std::vector<FunctionBody>> bodies(tree.size());
     std::atomic<std::uint32_t> next{0};
     side_by_side(threads, threads, [&](std::size_t) {
-      Preprocessor preprocessor(tree);
+      Preprocessor preprocessor(tree, limits);
       SourceUnit unit;
       Invocations found;
       std::string bytes;
@@ -205,6 +210,8 @@ void find_dispatches(const std::vector<std::string>& paths, const std::vector<st
         if (!(round == 0 ? tree.has_needle(bytes) : needles.occur_in(bytes))) continue;
         done[file] = 1;
         preprocessor.run(file, bytes, unit);
+        // Part of the choices would pass for all of them.
+        if (unit.truncated) continue;
         find_invocations(unit, tree.vocabulary(), found);
         unit.file = static_cast<std::uint32_t>(by_path.at(tree.path(file)));
         read_bodies(unit, found, bodies[file]);
