@@ -35,6 +35,14 @@ bool forget_strides(Place& place) {
   return true;
 }
 
+bool guard_whole_body(Place& place) {
+  if (has(place.manifest, "device_functions") || has(place.manifest, "launches")) return false;
+  place.item["device_functions"] = Json::array(
+      {{{"name", "roll"}, {"guard", "__CUDA_ARCH__ >= 800"}, {"otherwise", "nothing"}}});
+  place.item["launches"] = Json::array({{{"kernel", "roll"}, {"conditions", Json::array()}}});
+  return true;
+}
+
 }  // namespace
 
 std::vector<Mistake> device_mistakes() {
@@ -43,6 +51,7 @@ std::vector<Mistake> device_mistakes() {
        test_architecture_on_host, ""},
       {"launch-unchecked", "a launch that was added without a check", forget_check, ""},
       {"layout-temporary", "a copy that was not given a name", keep_pointer_of_copy, ""},
+      {"arch-guarded-body", "a guard around all of a kernel", guard_whole_body, ""},
       {"layout-stride-unread", "offsets from sizes alone", forget_strides, ""},
   };
 }
