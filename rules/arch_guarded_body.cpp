@@ -31,10 +31,10 @@ void check(const Facts& facts, Sink& sink) {
       if (otherwise.is("trap") || otherwise.is("code")) sink.inspected();
     }
     const GuardedKernels kernels(facts, document);
-    kernels.for_each([&](const GuardedKernel& kernel) {
-      if (holds_everywhere(kernel.guard())) return;
+    for (const GuardedKernel& kernel : kernels.all()) {
+      if (holds_everywhere(kernel.guard())) continue;
       sink.inspected();
-      if (kernel.unasked.empty()) return;
+      if (kernel.unasked.empty()) continue;
       const Fact& function = kernel.functions.front();
       std::string message = "does its work under " + quote(kernel.guard()) + " alone, ";
       message += kernel.asserts() ? "elsewhere it only asserts, which release builds drop"
@@ -44,7 +44,7 @@ void check(const Facts& facts, Sink& sink) {
                                   evidence(function, "kernel defined here" + site_of(function)));
       const Fact& launch = kernel.unasked.front();
       finding.related.push_back(evidence(launch, "started here" + site_of(launch)));
-    });
+    }
   }
 }
 

@@ -1,8 +1,13 @@
 #include "rules/guarded_kernels.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <map>
+#include <string>
 #include <utility>
+
+#include "rules/mangled_names.h"
 
 namespace opseal {
 namespace {
@@ -45,12 +50,65 @@ GuardedKernels::GuardedKernels(const Facts& facts, const Document& document) {
   }
 }
 
-const GuardedKernel* GuardedKernels::find(std::string_view name) const {
-  const auto found =
-      std::find_if(kernels_.begin(), kernels_.end(), [name](const GuardedKernel& kernel) {
-        return kernel.functions.front()[Key::name].text() == name;
+bool guard_fails(std::string_view guard, std::uint32_t architecture) {
+  constexpr std::string_view macro = "__CUDA_ARCH__";
+  constexpr std::array<std::string_view, 6> signs{">=", "<=", "==", "!=", ">", "<"};
+  bool any_fails = false;
+  bool all_fail = true;
+  for (std::size_t at = guard.find(macro); at != guard.npos; at = guard.find(macro, at)) {
+    at += macro.size();
+    std::string_view rest = guard.substr(at);
+    // `defined(__CUDA_ARCH__)` holds in code for a device.
+    if (rest.starts_with(')') || rest.starts_with(" &&") || rest.starts_with(" ||")) continue;
+    if (!rest.starts_with(' ')) return false;
+    rest.remove_prefix(1);
+    const auto sign = std::find_if(signs.begin(), signs.end(),
+                                   [&](std::string_view one) { return rest.starts_with(one); });
+    if (sign == signs.end()) return false;
+    rest.remove_prefix(std::min(rest.size(), sign->size() + 1));
+    std::uint32_t number = 0;
+    const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    if (read.ec != std::errc()) return false;
+    const bool holds = *sign == ">="   ? architecture >= number
+                       : *sign == "<=" ? architecture <= number
+                       : *sign == "==" ? architecture == number
+                       : *sign == "!=" ? architecture != number
+                       : *sign == ">"  ? architecture > number
+                                       : architecture < number;
+    any_fails = any_fails || !holds;
+    all_fail = all_fail && !holds;
+  }
+  const bool either = guard.find("||") != guard.npos;
+  // What is negated as a whole comes out the other way.
+  const bool negates = guard.find("!(") != guard.npos || guard.find("! (") != guard.npos;
+  return any_fails && !negates && (!either || (all_fail && guard.find("&&") == guard.npos));
+}
+
+UnaskedKernels::UnaskedKernels(const Facts& facts) {
+  for (const Document& document : facts.documents) {
+    const GuardedKernels kernels(facts, document);
+    for (const GuardedKernel& kernel : kernels.all()) {
+      if (kernel.unasked.empty()) continue;
+      kernels_.try_emplace(kernel.functions.front()[Key::name].text(), kernel);
+    }
+  }
+}
+
+const GuardedKernel* UnaskedKernels::find(std::string_view mangled,
+                                          std::uint32_t architecture) const {
+  if (kernels_.empty()) return nullptr;
+  const std::string path = function_path(mangled);
+  const std::size_t last = path.rfind("::");
+  const std::string_view name =
+      last == path.npos ? std::string_view(path) : std::string_view(path).substr(last + 2);
+  const auto found = kernels_.find(name);
+  if (found == kernels_.end()) return nullptr;
+  const std::vector<Fact>& functions = found->second.functions;
+  const bool hollow =
+      std::all_of(functions.begin(), functions.end(), [architecture](const Fact& function) {
+        return guard_fails(function[Key::guard].text(), architecture);
       });
-  return found == kernels_.end() ? nullptr : &*found;
+  return hollow ? &found->second : nullptr;
 }
 
 }  // namespace opseal

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <string>
+#include <cstdint>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "opseal/rule.h"
@@ -26,15 +27,27 @@ class GuardedKernels {
   GuardedKernels(const Facts& facts, const Document& document);
 
   // In the order of the document.
-  template <typename Visit>
-  void for_each(Visit visit) const {
-    for (const GuardedKernel& kernel : kernels_) visit(kernel);
-  }
-  // Null where there is none of the name.
-  const GuardedKernel* find(std::string_view name) const;
+  const std::vector<GuardedKernel>& all() const { return kernels_; }
 
  private:
   std::vector<GuardedKernel> kernels_;
+};
+
+// A guard on `__CUDA_ARCH__` is sure to be false for a capability like 900. Where it hangs on more
+// than comparisons with numbers, nothing is sure.
+bool guard_fails(std::string_view guard, std::uint32_t architecture);
+
+// The kernels of all documents that the host starts without a question, by name.
+class UnaskedKernels {
+ public:
+  explicit UnaskedKernels(const Facts& facts);
+
+  // For a device of that capability, where the kernel of this mangled name does nothing by its
+  // source; null where sources don't say so.
+  const GuardedKernel* find(std::string_view mangled, std::uint32_t architecture) const;
+
+ private:
+  std::unordered_map<std::string_view, GuardedKernel> kernels_;
 };
 
 }  // namespace opseal
