@@ -53,8 +53,7 @@ GuardedKernels::GuardedKernels(const Facts& facts, const Document& document) {
 bool guard_fails(std::string_view guard, std::uint32_t architecture) {
   constexpr std::string_view macro = "__CUDA_ARCH__";
   constexpr std::array<std::string_view, 6> signs{">=", "<=", "==", "!=", ">", "<"};
-  bool any_fails = false;
-  bool all_fail = true;
+  std::size_t failed = 0;
   for (std::size_t at = guard.find(macro); at != guard.npos; at = guard.find(macro, at)) {
     at += macro.size();
     std::string_view rest = guard.substr(at);
@@ -75,13 +74,16 @@ bool guard_fails(std::string_view guard, std::uint32_t architecture) {
                        : *sign == "!=" ? architecture != number
                        : *sign == ">"  ? architecture > number
                                        : architecture < number;
-    any_fails = any_fails || !holds;
-    all_fail = all_fail && !holds;
+    failed += holds ? 0 : 1;
   }
-  const bool either = guard.find("||") != guard.npos;
   // What is negated as a whole comes out the other way.
-  const bool negates = guard.find("!(") != guard.npos || guard.find("! (") != guard.npos;
-  return any_fails && !negates && (!either || (all_fail && guard.find("&&") == guard.npos));
+  if (guard.find("!(") != guard.npos || guard.find("! (") != guard.npos) return false;
+  std::size_t alternatives = 1;
+  for (std::size_t at = guard.find("||"); at != guard.npos; at = guard.find("||", at + 2)) {
+    ++alternatives;
+  }
+  if (alternatives == 1) return failed > 0;
+  return failed == alternatives && guard.find("&&") == guard.npos;
 }
 
 UnaskedKernels::UnaskedKernels(const Facts& facts) {

@@ -20,6 +20,8 @@ constexpr std::size_t most_conditions = 8;
 // Callers of callers, and the names on the way, that are looked at.
 constexpr int most_callers = 16;
 constexpr std::size_t most_names = 256;
+// Of all ways together.
+constexpr std::size_t most_steps = 100'000;
 // Shorter names, and those that more functions use, are those of many functions.
 constexpr std::size_t least_name = 5;
 constexpr std::size_t most_uses = 48;
@@ -134,7 +136,7 @@ class ConditionJoin {
     return found->second;
   }
 
-  Way find(const LaunchCode& home, const NamingCode& function) const {
+  Way find(const LaunchCode& home, const NamingCode& function) {
     Way way;
     add(function, home, way);
     Hashes known{function.hash};
@@ -143,6 +145,7 @@ class ConditionJoin {
       if (depth > most_callers || known.size() > most_names) way.unknown = true;
       std::vector<Step> next;
       for (const Step& step : level) {
+        if (++steps_ > most_steps) way.unknown = true;
         if (way.unknown || !way.conditions.empty()) return way;
         climb(step, known, next, way);
       }
@@ -178,7 +181,7 @@ class ConditionJoin {
   };
 
   // To those that name it, and to what its class is named by.
-  void climb(const Step& step, Hashes& known, std::vector<Step>& next, Way& way) const {
+  void climb(const Step& step, Hashes& known, std::vector<Step>& next, Way& way) {
     Hashes names{step.code->hash};
     if (step.code->owner != 0) names.insert(step.code->owner);
     std::size_t uses = 0;
@@ -199,23 +202,28 @@ class ConditionJoin {
     if (uses > most_uses) way.unknown = true;
   }
 
-  void add(const NamingCode& code, const LaunchCode& file, Way& way) const {
+  void add(const NamingCode& code, const LaunchCode& file, Way& way) {
     // A predicate beside it may be what callers elsewhere ask first.
     if (code.name.size() < least_name || asking_files_.contains(&file)) way.unknown = true;
     if (!code.is_macro) way.names.insert(code.name);
-    add_texts(code, way);
-    for (const NameUse& use : code.uses) {
-      const auto found = asking_.find(use.hash);
-      if (found != asking_.end()) add_texts(*found->second, way);
-    }
+    add_texts(asked_by(code), way.conditions);
   }
 
-  static void add_texts(const NamingCode& code, Way& way) {
-    for (const std::string& text : code.conditions) {
-      if (way.conditions.size() >= most_conditions) return;
-      if (std::find(way.conditions.begin(), way.conditions.end(), text) == way.conditions.end()) {
-        way.conditions.push_back(text);
-      }
+  // By itself, and by what it names.
+  const std::vector<std::string>& asked_by(const NamingCode& code) {
+    const auto [asked, is_new] = asked_.try_emplace(&code, code.conditions);
+    if (!is_new) return asked->second;
+    for (const NameUse& use : code.uses) {
+      const auto found = asking_.find(use.hash);
+      if (found != asking_.end()) add_texts(found->second->conditions, asked->second);
+    }
+    return asked->second;
+  }
+
+  static void add_texts(const std::vector<std::string>& more, std::vector<std::string>& texts) {
+    for (const std::string& text : more) {
+      if (texts.size() >= most_conditions) return;
+      if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
     }
   }
 
@@ -227,7 +235,9 @@ class ConditionJoin {
   Hashes names_;
   // Sorted by name.
   std::vector<User> users_;
+  std::unordered_map<const NamingCode*, std::vector<std::string>> asked_;
   std::map<const NamingCode*, Way> ways_;
+  std::size_t steps_ = 0;
 };
 
 }  // namespace
