@@ -69,7 +69,10 @@ void write_function(const DeviceFunction& function, PlacedWriter& writer) {
 void write_pointer(const KeptPointer& pointer, PlacedWriter& writer) {
   const std::uint32_t object = writer.open(Key::none, NodeType::object, pointer.place);
   writer.text(Key::expression, pointer.expression, pointer.place);
-  writer.text(Key::holder, pointer.holder, pointer.place);
+  writer.text_if(Key::holder, pointer.holder, pointer.place);
+  writer.text_if(Key::type, pointer.type, pointer.place);
+  writer.text_if(Key::value, pointer.value, pointer.place);
+  writer.text_if(Key::cast, pointer.cast, pointer.place);
   writer.text_if(Key::function, pointer.function, pointer.place);
   writer.text_if(Key::when, pointer.when.text(), pointer.place);
   writer.close(object);
@@ -121,6 +124,7 @@ void read_device_code(const PlainSource& source, std::string_view path, DeviceCo
   code.launches.is_header = is_header_path(path);
   read_launches(source, code.launches);
   read_pointers(source, code.pointers);
+  read_casts(source, code.pointers);
   read_device_functions(source, code.functions);
 }
 

@@ -26,6 +26,13 @@ bool keep_pointer_of_copy(Place& place) {
   return true;
 }
 
+bool cast_number(Place& place) {
+  if (has(place.manifest, "pointers")) return false;
+  place.item["pointers"] = Json::array(
+      {{{"expression", "&one"}, {"type", "float"}, {"value", "1.0f"}, {"cast", "half"}}});
+  return true;
+}
+
 bool forget_strides(Place& place) {
   if (has(place.manifest, "device_functions")) return false;
   place.item["device_functions"] =
@@ -51,6 +58,7 @@ std::vector<Mistake> device_mistakes() {
        test_architecture_on_host, ""},
       {"launch-unchecked", "a launch that was added without a check", forget_check, ""},
       {"layout-temporary", "a copy that was not given a name", keep_pointer_of_copy, ""},
+      {"dtype-raw-cast", "a number whose type was widened", cast_number, ""},
       {"arch-guarded-body", "a guard around all of a kernel", guard_whole_body, ""},
       {"layout-stride-unread", "offsets from sizes alone", forget_strides, ""},
   };
