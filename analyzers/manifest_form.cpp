@@ -547,6 +547,9 @@ constexpr Field kernel_launch_fields[] = {
     {checked, &truth_form, false,
      "its status is used, or the error of launches is read after it: there, or by who calls the "
      "function"},
+    {conditions, &texts_form, false,
+     "what code of the host asks of the device's capability on the way to it, as written; empty: "
+     "nothing"},
     {location, &location_form, false, ""},
     {when, &text_form, false, "condition of the build that it depends on"},
     {macro, &text_form, false, "macro of the project that it came through"},
@@ -560,6 +563,9 @@ constexpr Field kept_pointer_fields[] = {
     {expression, &text_form, true, "as written"},
     {holder, &holder_form, false,
      "what owns the memory: a `named` tensor, or a `temporary` one that dies with the statement"},
+    {type, &text_form, false, "of the variable whose address it is"},
+    {value, &text_form, false, "number that the variable begins as"},
+    {cast, &text_form, false, "type that it is cast to point to"},
     {function, &text_form, false, "within which it stands"},
     {location, &location_form, false, ""},
     {when, &text_form, false, "condition of the build that it depends on"},
@@ -567,10 +573,17 @@ constexpr Field kept_pointer_fields[] = {
 constexpr Form kept_pointer_form{.name = "KeptPointer", .fields = kept_pointer_fields};
 constexpr Form kept_pointers_form{.item = &kept_pointer_form};
 
+constexpr std::string_view otherwise_words[] = {"nothing", "assert", "trap", "code"};
+constexpr Form guard_otherwise_form{.text = true, .words = otherwise_words};
 constexpr Field device_function_fields[] = {
     {name, &text_form, true, ""},
     {parameters, &texts_form, false, "names of those that have one"},
     {unread, &texts_form, false, "parameters that its body doesn't name"},
+    {guard, &text_form, false,
+     "condition on `__CUDA_ARCH__` under which its whole body stands, as written"},
+    {otherwise, &guard_otherwise_form, false,
+     "what the body is where the guard is false: `nothing`, only `assert`, a `trap`, or other "
+     "`code`"},
     {location, &location_form, false, ""},
     {when, &text_form, false, "condition of the build that it depends on"},
 };

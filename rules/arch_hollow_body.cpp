@@ -22,7 +22,9 @@ extern constinit const Rule arch_hollow_body{
         "body counts as empty that has at most 8 instructions (no-ops and branches aside), no "
         "store and no trap, where the same kernel stores on another architecture. It is told where "
         "the stated fleet (`--arch`) has a device that runs it, and else where older code for at "
-        "least two major numbers stores; `arch-hollow-possible` tells the others.",
+        "least two major numbers stores; `arch-hollow-possible` tells the others. It is an error "
+        "where sources of the same run define a kernel of that name under a guard that fails on "
+        "the device, and start it without asking for the device's capability.",
     .example = R"({"path": "libops.so", "images": [
   {"container": 0, "kind": "sass", "architecture": "sm_80", "kernels": [{"name": "k", "writes": true}]},
   {"container": 0, "kind": "sass", "architecture": "sm_90", "kernels": [{"name": "k", "writes": true}]},

@@ -10,6 +10,7 @@
 #include "opseal/registration.h"
 #include "opseal/text.h"
 #include "rules/device_kernels.h"
+#include "rules/guarded_kernels.h"
 #include "rules/library_facts.h"
 
 namespace opseal {
@@ -40,8 +41,14 @@ struct Told {
 class LibraryCheck {
  public:
   LibraryCheck(const Fact& library, const DeviceKernels& kernels,
-               const std::vector<FleetMember>& fleet, HollowEvidence wanted, Sink& sink)
-      : library_(library), kernels_(kernels), fleet_(fleet), wanted_(wanted), sink_(sink) {}
+               const std::vector<FleetMember>& fleet, const UnaskedKernels& sources,
+               HollowEvidence wanted, Sink& sink)
+      : library_(library),
+        kernels_(kernels),
+        fleet_(fleet),
+        sources_(sources),
+        wanted_(wanted),
+        sink_(sink) {}
 
   void run() {
     kernels_.for_each_name([this](std::span<const KernelRow> of_name) {
@@ -113,6 +120,11 @@ class LibraryCheck {
     return nullptr;
   }
 
+  // What sources say of a kernel that does nothing there, and that the host starts all the same.
+  const GuardedKernel* source_of(Name kernel, const Architecture& at) const {
+    return sources_.find(kernels_.text(kernel), 100U * at.major + 10U * at.minor);
+  }
+
   void sort_in(const Candidate& candidate) {
     const Name name = candidate.hollow.front().name;
     const FunctionForms& function = functions_.of(name);
@@ -124,7 +136,8 @@ class LibraryCheck {
       // too, by the very test that the guard makes.
       const DeviceSet older = (DeviceSet{1} << image.device) - 1;
       const bool newer = (candidate.full_for & older) != 0;
-      const bool strong = member != nullptr || (newer && candidate.majors > 1);
+      const bool strong = member != nullptr || (newer && candidate.majors > 1) ||
+                          source_of(name, image.architecture) != nullptr;
       if (strong != (wanted_ == HollowEvidence::strong)) continue;
       judged = true;
       if (function.name.names_architecture || function.has(image.device)) continue;
@@ -151,16 +164,30 @@ class LibraryCheck {
                           plural(hollow[Key::instructions].count(), "instruction") +
                           " and no store, while the code for " +
                           to_text(kernels_.architectures_of(told.full_for)) + " stores";
-    if (wanted_ == HollowEvidence::weak) {
+    const GuardedKernel* const source = source_of(told.kernels.front(), at);
+    if (source != nullptr) {
+      message += ", and the host starts it without asking for the device's capability";
+    } else if (wanted_ == HollowEvidence::weak) {
       message += told.newer
                      ? "; nothing shows whether the host launches it there"
                      : "; hosts mostly refuse older devices by the test that the guard makes";
     }
     Finding& finding = sink_.add(library_subject(library_), std::move(message),
                                  evidence(hollow[Key::instructions], "body that ends at once"));
-    if (wanted_ == HollowEvidence::weak && !told.newer) finding.severity = Severity::note;
+    if (source != nullptr) {
+      finding.severity = Severity::error;
+    } else if (wanted_ == HollowEvidence::weak && !told.newer) {
+      finding.severity = Severity::note;
+    }
     finding.related.push_back(
         evidence(kernels_.fact(told.full)[Key::writes], "body that stores its result"));
+    if (source != nullptr) {
+      const Fact& function = source->functions.front();
+      finding.related.push_back(evidence(
+          function, "all of it stands under " + quote(source->guard()) + site_of(function)));
+      const Fact& launch = source->unasked.front();
+      finding.related.push_back(evidence(launch, "started here" + site_of(launch)));
+    }
     if (told.asked != nullptr && !told.newer) {
       finding.fix = "write a branch for that device, or let it trap and the host refuse the device";
     }
@@ -173,6 +200,7 @@ class LibraryCheck {
   Fact library_;
   const DeviceKernels& kernels_;
   const std::vector<FleetMember>& fleet_;
+  const UnaskedKernels& sources_;
   HollowEvidence wanted_;
   Sink& sink_;
   std::vector<Candidate> candidates_;
@@ -195,12 +223,13 @@ Body body_of(const Fact& kernel) {
 }
 
 void check_hollow_bodies(const Facts& facts, Sink& sink, HollowEvidence wanted) {
+  const UnaskedKernels sources(facts);
   LibraryFacts(facts).for_each(
       [&](const Document&, const Fact& manifest, const Fact& library, const Fact& content) {
         if (content[Key::images].size() < 2) return;
         const DeviceKernels kernels(content);
         const std::vector<FleetMember> fleet = fleet_of(facts, manifest);
-        LibraryCheck(library, kernels, fleet, wanted, sink).run();
+        LibraryCheck(library, kernels, fleet, sources, wanted, sink).run();
       });
 }
 

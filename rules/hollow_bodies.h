@@ -13,7 +13,7 @@ inline constexpr std::uint32_t most_of_nothing = 8;
 // How much speaks for a hollow body being launched.
 enum class HollowEvidence : std::uint8_t {
   // A stated fleet has a device that runs it, or it is newer than architectures of two major
-  // numbers that store.
+  // numbers that store, or sources of the run start it without a question.
   strong,
   // All others, which a host that tests for the same devices may never launch.
   weak

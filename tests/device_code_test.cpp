@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analyzers/source/without_macro.h"
+#include "rules/guarded_kernels.h"
 
 namespace opseal::test {
 namespace {
@@ -51,6 +52,27 @@ TEST_CASE("a condition of a thousand brackets is not known, and soon") {
   std::string ladder;
   for (int at = 0; at < 30; ++at) ladder += "(A || ";
   CHECK(on_host(ladder + "ARCH >= 800" + std::string(30, ')')) == "?, compares");
+}
+
+TEST_CASE("a guard fails on a device where its comparisons do") {
+  CHECK(guard_fails("__CUDA_ARCH__ >= 800", 750));
+  CHECK(!guard_fails("__CUDA_ARCH__ >= 800", 800));
+  CHECK(guard_fails("defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900", 800));
+  CHECK(guard_fails("defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900", 800));
+  CHECK(guard_fails("__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1000", 1000));
+  CHECK(!guard_fails("__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1000", 900));
+  CHECK(guard_fails("__CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000", 800));
+  CHECK(!guard_fails("__CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000", 900));
+}
+
+TEST_CASE("a guard that hangs on more fails on no device for sure") {
+  CHECK(!guard_fails("", 750));
+  CHECK(!guard_fails("defined(WITH_ALL)", 750));
+  CHECK(!guard_fails("__CUDA_ARCH__ >= LEAST", 750));
+  CHECK(!guard_fails("__CUDA_ARCH__ / 10 >= 80", 750));
+  CHECK(!guard_fails("!(__CUDA_ARCH__ >= 800)", 750));
+  CHECK(!guard_fails("defined(WITH_ALL) || __CUDA_ARCH__ >= 800", 750));
+  CHECK(!guard_fails("__CUDA_ARCH__ >= 900 || (ALL && __CUDA_ARCH__ >= 800)", 750));
 }
 
 }  // namespace opseal::test

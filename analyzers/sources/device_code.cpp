@@ -6,6 +6,7 @@
 
 #include "analyzers/source/needles.h"
 #include "analyzers/source/source_tree.h"
+#include "analyzers/sources/device_conditions.h"
 
 namespace opseal {
 namespace {
@@ -27,6 +28,10 @@ void drop_included(std::vector<DeviceCode>& codes, const std::vector<std::string
   }
 }
 
+bool is_unasked(const KernelLaunch& launch) {
+  return launch.conditions && launch.conditions->empty();
+}
+
 void write_arch_test(const ArchTest& test, PlacedWriter& writer) {
   const std::uint32_t object = writer.open(Key::none, NodeType::object, test.place);
   writer.text(Key::condition, test.condition, test.place);
@@ -44,6 +49,7 @@ void write_launch(const LaunchCode& code, const KernelLaunch& launch, PlacedWrit
   if (launch.checked || !code.checked_from_afar) {
     writer.truth(Key::checked, launch.checked, launch.place);
   }
+  if (launch.conditions) writer.texts(Key::conditions, *launch.conditions, launch.place);
   writer.text_if(Key::when, launch.when.text(), launch.place);
   writer.text_if(Key::macro, launch.macro, launch.place);
   writer.close(object);
@@ -54,6 +60,8 @@ void write_function(const DeviceFunction& function, PlacedWriter& writer) {
   writer.text(Key::name, function.name, function.place);
   writer.texts(Key::parameters, function.parameters, function.place);
   writer.texts(Key::unread, function.unread, function.place);
+  writer.text_if(Key::guard, function.guard, function.place);
+  if (!function.guard.empty()) writer.text(Key::otherwise, function.otherwise, function.place);
   writer.text_if(Key::when, function.when.text(), function.place);
   writer.close(object);
 }
@@ -61,7 +69,10 @@ void write_function(const DeviceFunction& function, PlacedWriter& writer) {
 void write_pointer(const KeptPointer& pointer, PlacedWriter& writer) {
   const std::uint32_t object = writer.open(Key::none, NodeType::object, pointer.place);
   writer.text(Key::expression, pointer.expression, pointer.place);
-  writer.text(Key::holder, pointer.holder, pointer.place);
+  writer.text_if(Key::holder, pointer.holder, pointer.place);
+  writer.text_if(Key::type, pointer.type, pointer.place);
+  writer.text_if(Key::value, pointer.value, pointer.place);
+  writer.text_if(Key::cast, pointer.cast, pointer.place);
   writer.text_if(Key::function, pointer.function, pointer.place);
   writer.text_if(Key::when, pointer.when.text(), pointer.place);
   writer.close(object);
@@ -110,15 +121,41 @@ void read_device_code(const PlainSource& source, std::string_view path, DeviceCo
     if (is_source_path(name) && !is_header_path(name)) code.included_sources.emplace_back(name);
   }
   read_arch_tests(source, path, code);
+  code.launches.is_header = is_header_path(path);
   read_launches(source, code.launches);
   read_pointers(source, code.pointers);
+  read_casts(source, code.pointers);
   read_device_functions(source, code.functions);
 }
 
 std::vector<std::string> join_device_code(std::vector<DeviceCode>& codes) {
   std::vector<LaunchCode*> launches;
-  for (DeviceCode& code : codes) launches.push_back(&code.launches);
-  return join_launches(launches);
+  std::unordered_set<std::uint32_t> guarded;
+  for (DeviceCode& code : codes) {
+    launches.push_back(&code.launches);
+    for (const DeviceFunction& function : code.functions) {
+      if (is_hollow_outside(function)) guarded.insert(hash_of(function.name));
+    }
+  }
+  std::vector<std::string> names = join_launches(launches);
+  if (guarded.empty()) return names;
+  const std::vector<std::string> more = join_conditions(launches, guarded);
+  names.insert(names.end(), more.begin(), more.end());
+  return names;
+}
+
+bool has_unasked_launch(const std::vector<DeviceCode>& codes) {
+  return std::any_of(codes.begin(), codes.end(), [](const DeviceCode& code) {
+    return std::any_of(code.launches.launches.begin(), code.launches.launches.end(), is_unasked);
+  });
+}
+
+void forget_unasked(std::vector<DeviceCode>& codes) {
+  for (DeviceCode& code : codes) {
+    for (KernelLaunch& launch : code.launches.launches) {
+      if (is_unasked(launch)) launch.conditions.reset();
+    }
+  }
 }
 
 std::set<std::uint32_t> files_with_device_code(std::vector<DeviceCode>& codes,

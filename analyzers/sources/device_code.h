@@ -51,6 +51,11 @@ void read_device_code(const PlainSource& source, std::string_view path, DeviceCo
 // joined again.
 std::vector<std::string> join_device_code(std::vector<DeviceCode>& codes);
 
+// C++ asks nothing before the launch of a kernel that needs a capability.
+bool has_unasked_launch(const std::vector<DeviceCode>& codes);
+// Of those launches it isn't known: something that is no C++ asks.
+void forget_unasked(std::vector<DeviceCode>& codes);
+
 // The files that say something once they are joined, by number. What stands in sources that other
 // files include is dropped: `codes` and `paths` are by number of the file.
 std::set<std::uint32_t> files_with_device_code(std::vector<DeviceCode>& codes,

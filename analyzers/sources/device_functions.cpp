@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/sources/device_guards.h"
 #include "analyzers/sources/device_sides.h"
 
 namespace opseal {
@@ -38,6 +39,10 @@ Hashes names_in_macros(const PlainSource& source) {
 
 }  // namespace
 
+bool is_hollow_outside(const DeviceFunction& function) {
+  return function.otherwise == "nothing" || function.otherwise == "assert";
+}
+
 void read_device_functions(const PlainSource& source, std::vector<DeviceFunction>& functions) {
   const Tokens tokens = source.unit.tokens;
   const std::vector<Scope>& scopes = source.shape.scopes;
@@ -68,6 +73,9 @@ void read_device_functions(const PlainSource& source, std::vector<DeviceFunction
       }
     }
     const Token& name = tokens[scope.name_token];
+    BodyGuard guard = guard_of_body(source, scope.body);
+    function.guard = std::move(guard.condition);
+    function.otherwise = guard.otherwise;
     function.when = source.unit.conditions[name.condition];
     function.place = {source.unit.file, name.offset, name.length};
     functions.push_back(std::move(function));

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/sources/device_conditions.h"
 #include "analyzers/sources/device_sides.h"
 
 namespace opseal {
@@ -181,11 +182,14 @@ class LaunchReader {
     }
     if (made.uses.empty()) return;
     sort_uses(made.uses);
+    conditions_.read(body, 0, made);
     code_.macros.push_back(std::move(made));
   }
 
   static void add_use(const Token& token, std::uint32_t at, NamingCode& code) {
-    if (!token.is_identifier() || token.text.size() < 3) return;
+    // Of the short names, those that mean a capability.
+    const bool counts = token.text.size() > 2 || token.is("cc") || token.is("sm");
+    if (!token.is_identifier() || !counts) return;
     code.uses.push_back({token.hash, at, at, token.offset, token.length});
   }
 
@@ -210,6 +214,8 @@ class LaunchReader {
       if (found.found) add_launch(at, std::move(found));
     }
     sort_uses(made.uses);
+    conditions_.read(tokens.subspan(function.body.begin, function.body.end - function.body.begin),
+                     function.body.begin, made);
     code_.functions.push_back(std::move(made));
   }
 
@@ -227,6 +233,7 @@ class LaunchReader {
 
   const PlainSource& source_;
   LaunchCode& code_;
+  ConditionReader conditions_;
 };
 
 }  // namespace

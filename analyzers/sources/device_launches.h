@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct KernelLaunch {
   std::uint32_t at = 0;
   // The status that the launch gives is used, or its error is read after it.
   bool checked = false;
+  // What is asked of the device's capability on the way to it, where the kernel needs that.
+  std::optional<std::vector<std::string>> conditions;
   BuildCondition when;
   // It is in the body of this macro.
   std::string macro;
@@ -48,11 +51,15 @@ struct NamingCode {
   std::uint32_t last_read = 0;
   // macro: of the first kernel that it starts.
   std::string kernel;
+  // What it asks of the device's capability.
+  std::vector<std::string> conditions;
   // Sorted by hash.
   std::vector<NameUse> uses;
 };
 
 struct LaunchCode {
+  // Who calls its functions may be no part of the tree.
+  bool is_header = false;
   // Launches by macros were added.
   bool joined = false;
   // The project checks some launches far above them, so that of the others it isn't known.

@@ -21,6 +21,7 @@
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/declarations.h"
 #include "analyzers/sources/device_code.h"
+#include "analyzers/sources/device_conditions.h"
 #include "analyzers/sources/dispatch_index.h"
 #include "analyzers/sources/dispatch_pairs.h"
 #include "analyzers/sources/documents.h"
@@ -241,12 +242,12 @@ class SourceLoader {
 
   // Who calls a function that launches may stand in a file that says nothing of devices.
   void join_devices() {
-    constexpr int most_rounds = 2;
+    constexpr int most_rounds = 3;
     std::string bytes;
     PlainSource plain;
     for (int round = 0; round < most_rounds; ++round) {
       std::vector<std::string> names = join_device_code(records_.devices);
-      if (names.empty()) return;
+      if (names.empty()) break;
       const Needles needles(std::move(names));
       bool found = false;
       for (const std::size_t at : cpp_files_) {
@@ -258,9 +259,23 @@ class SourceLoader {
         read_device_code(plain, paths_[at], records_.devices[at]);
         found = true;
       }
-      if (!found) return;
+      if (!found) break;
+      if (round + 1 == most_rounds) join_device_code(records_.devices);
     }
-    join_device_code(records_.devices);
+    ask_python();
+  }
+
+  // Python may ask far from the call of an operator, and hand over the answer as one flag of many:
+  // where some does, no launch is without a question.
+  void ask_python() {
+    if (!has_unasked_launch(records_.devices)) return;
+    std::string bytes;
+    for (std::size_t at = 0; at < paths_.size(); ++at) {
+      if (!paths_[at].ends_with(".py") || !read_again(at, bytes)) continue;
+      if (!python_asks_capability(bytes)) continue;
+      forget_unasked(records_.devices);
+      return;
+    }
   }
 
   void join() {

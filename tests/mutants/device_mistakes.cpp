@@ -26,12 +26,27 @@ bool keep_pointer_of_copy(Place& place) {
   return true;
 }
 
+bool cast_number(Place& place) {
+  if (has(place.manifest, "pointers")) return false;
+  place.item["pointers"] = Json::array(
+      {{{"expression", "&one"}, {"type", "float"}, {"value", "1.0f"}, {"cast", "half"}}});
+  return true;
+}
+
 bool forget_strides(Place& place) {
   if (has(place.manifest, "device_functions")) return false;
   place.item["device_functions"] =
       Json::array({{{"name", "roll"},
                     {"parameters", Json::array({"x", "ne0", "ne1", "nb0", "nb1"})},
                     {"unread", Json::array({"nb0", "nb1"})}}});
+  return true;
+}
+
+bool guard_whole_body(Place& place) {
+  if (has(place.manifest, "device_functions") || has(place.manifest, "launches")) return false;
+  place.item["device_functions"] = Json::array(
+      {{{"name", "roll"}, {"guard", "__CUDA_ARCH__ >= 800"}, {"otherwise", "nothing"}}});
+  place.item["launches"] = Json::array({{{"kernel", "roll"}, {"conditions", Json::array()}}});
   return true;
 }
 
@@ -43,6 +58,8 @@ std::vector<Mistake> device_mistakes() {
        test_architecture_on_host, ""},
       {"launch-unchecked", "a launch that was added without a check", forget_check, ""},
       {"layout-temporary", "a copy that was not given a name", keep_pointer_of_copy, ""},
+      {"dtype-raw-cast", "a number whose type was widened", cast_number, ""},
+      {"arch-guarded-body", "a guard around all of a kernel", guard_whole_body, ""},
       {"layout-stride-unread", "offsets from sizes alone", forget_strides, ""},
   };
 }
