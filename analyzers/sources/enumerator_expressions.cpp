@@ -96,7 +96,7 @@ void EnumeratorRun::assign(TokenRange tokens, Frame& frame) {
   const Token& name = token(equal - 1, frame);
   if (!name.is_identifier()) return;
   const TokenRange value{equal + 1, tokens.end};
-  const Truths truths = evaluate(value, frame);
+  const Truths truths = ask(value, frame);
   const auto known = frame.flags.find(name.text);
   const Truths before = known == frame.flags.end() ? is_open : known->second;
   const bool plain = token(equal, frame).is('=');
@@ -111,6 +111,63 @@ void EnumeratorRun::assign(TokenRange tokens, Frame& frame) {
   // What is asked about may be a local that is set first: `node = graph->nodes[i]`.
   const auto local = frame.locals.find(name.text);
   if (local != frame.locals.end() && local->second != "$") frame.locals.erase(local);
+}
+
+// What it is worth, and put down where it depends on something else than the value. What a function
+// that is followed asks is put down there.
+Truths EnumeratorRun::ask(TokenRange tokens, Frame& frame) {
+  followed_call_ = {0, no_token};
+  const Truths truths = evaluate(tokens, frame);
+  if ((truths & is_open) == 0 || tokens.empty() || !conditions_) return truths;
+  const std::uint32_t open = followed_call_.second;
+  const bool is_followed = open != no_token && followed_call_.first == frame.function->file &&
+                           open > tokens.begin && open < tokens.end &&
+                           closing(open, tokens.end, frame) == tokens.end - 1 &&
+                           open <= tokens.begin + 3;
+  if (is_followed) return truths;
+  std::string text = written(tokens, frame);
+  const bool too_much = text.empty() || conditions_->size() >= most_conditions;
+  if (too_much) {
+    conditions_.reset();
+  } else if (text.find('$') != text.npos) {
+    conditions_->push_back({std::move(text), {frame.function->file, tokens.begin}});
+  }
+  return truths;
+}
+
+std::vector<RunCondition> EnumeratorRun::asserted_by(const CodeFunction& function,
+                                                     std::string_view parameter) {
+  const Assumed nothing;
+  assumed_ = &nothing;
+  conditions_.emplace();
+  steps_ = 0;
+  Frame frame;
+  frame.function = &function;
+  frame.locals[parameter] = "$";
+  std::vector<RunCondition> asserted;
+  for (const Statement& statement : function.statements) {
+    // Beyond a branch, who knows of which ways an assertion is on.
+    if (statement.kind != StatementKind::expression || statement.tokens.empty()) break;
+    const std::uint32_t first = statement.tokens.begin;
+    const std::uint32_t open = first + 1;
+    const std::string name = lower(token(first, frame).text);
+    // Other macros that check look at the status of a call.
+    const bool asserts = name.find("assert") != name.npos || name == "torch_check";
+    if (!asserts || open >= statement.tokens.end || !token(open, frame).is('(')) {
+      assign(statement.tokens, frame);
+      continue;
+    }
+    std::uint32_t end = closing(open, statement.tokens.end, frame);
+    for (std::uint32_t at = open + 1; at < end; ++at) {
+      if (token(at, frame).is('(')) at = closing(at, end, frame);
+      if (token(at, frame).is(',')) end = at;
+    }
+    std::string text = written({open + 1, end}, frame);
+    if (text.find('$') == text.npos) continue;
+    asserted.push_back({std::move(text), {function.file, open + 1}});
+  }
+  assumed_ = nullptr;
+  return asserted;
 }
 
 void EnumeratorRun::collect(TokenRange tokens, const Frame& frame, RunOutcome& outcome) {
@@ -256,6 +313,7 @@ Truths EnumeratorRun::evaluate_call(TokenRange range, Frame& frame) {
   ++inlined_;
   const RunOutcome outcome = call(*callee, inner);
   --inlined_;
+  followed_call_ = {frame.function->file, open};
   return outcome.returned == 0 ? is_open : outcome.returned;
 }
 

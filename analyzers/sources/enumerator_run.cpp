@@ -27,6 +27,7 @@ RunOutcome EnumeratorRun::run(const CodeFunction& function, std::string_view roo
   default_rejects_ = false;
   returned_there_ = 0;
   open_switches_.clear();
+  conditions_.emplace();
   label_ = {0, no_token};
   inlined_ = 0;
   steps_ = 0;
@@ -104,7 +105,7 @@ RunOutcome EnumeratorRun::run_statement(const Statement& statement, Frame& frame
     case StatementKind::returns:
       collect(statement.tokens, frame, outcome);
       collect_value(statement.tokens, frame, outcome);
-      outcome.returned = statement.tokens.empty() ? is_open : evaluate(statement.tokens, frame);
+      outcome.returned = statement.tokens.empty() ? is_open : ask(statement.tokens, frame);
       outcome.falls = false;
       break;
     case StatementKind::breaks:
@@ -139,7 +140,7 @@ RunOutcome EnumeratorRun::run_statement(const Statement& statement, Frame& frame
 RunOutcome EnumeratorRun::run_if(const Statement& statement, Frame& frame) {
   RunOutcome outcome;
   collect(statement.tokens, frame, outcome);
-  const Truths truths = evaluate(statement.tokens, frame);
+  const Truths truths = ask(statement.tokens, frame);
   RunOutcome ways;
   ways.falls = false;
   Frame other = frame;
@@ -206,6 +207,7 @@ RunOutcome EnumeratorRun::run_switch(const Statement& statement, Frame& frame) {
     follow(outcome, way);
     return outcome;
   }
+  ask(statement.tokens, frame);
   if (expression.find('$') != expression.npos) open_switches_.push_back(std::move(open));
   RunOutcome ways;
   ways.falls = otherwise == body.size();

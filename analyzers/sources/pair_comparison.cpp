@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzers/sources/accepted_labels.h"
+#include "analyzers/sources/cpp_function.h"
 
 namespace opseal {
 namespace {
@@ -79,6 +80,41 @@ std::set<std::string_view> PairComparison::arms_of(const SwitchSubject& subject)
   return arms;
 }
 
+std::vector<KindName> PairComparison::told(const std::vector<RunCondition>& conditions) const {
+  std::vector<KindName> texts;
+  for (const RunCondition& one : conditions) {
+    const bool is_known = std::any_of(texts.begin(), texts.end(),
+                                      [&](const KindName& text) { return text.name == one.text; });
+    if (!is_known) texts.push_back({one.text, place_of_token(one.place)});
+  }
+  return texts;
+}
+
+// What the functions assert that get what is asked about as it is.
+std::vector<KindName> PairComparison::asserted(const SwitchSubject& subject,
+                                               const std::vector<CodePlace>& calls) const {
+  std::vector<RunCondition> asserted;
+  EnumeratorRun run(code_, enumerations_, run_options_);
+  for (const CodePlace& place : calls) {
+    if (!is_call(place) || place.first != subject.function->file) continue;
+    const CodeFile& file = *code_.files()[place.first];
+    const Tokens tokens = file.unit.tokens;
+    const CodeFunction* callee = code_.find(tokens[place.second].text, place.first);
+    const std::uint32_t close = file.partners[place.second + 1];
+    if (callee == nullptr || close == no_token || close <= place.second + 1) continue;
+    const std::vector<Tokens> arguments =
+        split_call_arguments(tokens.subspan(place.second + 2, close - place.second - 2));
+    for (std::size_t at = 0; at < arguments.size() && at < callee->parameters.size(); ++at) {
+      const bool is_subject = arguments[at].size() == 1 && arguments[at].front().is(subject.root);
+      if (!is_subject || callee->parameters[at].empty()) continue;
+      for (RunCondition& one : run.asserted_by(*callee, callee->parameters[at])) {
+        asserted.push_back(std::move(one));
+      }
+    }
+  }
+  return told(asserted);
+}
+
 bool PairComparison::is_call(CodePlace place) const {
   const std::vector<Token>& tokens = code_.files()[place.first]->unit.tokens;
   return place.second + 1 < tokens.size() && tokens[place.second + 1].is('(');
@@ -94,8 +130,13 @@ PairComparison::Served PairComparison::serve(EnumeratorRun& run, const SwitchSub
     served.named = true;
     served.label = label;
   }
+  // What is asked before the switch is asked for all.
+  const bool is_certain =
+      run.conditions() && std::none_of(run.conditions()->begin(), run.conditions()->end(),
+                                       [&](const RunCondition& one) { return one.place > label; });
   for (const auto& [place, name] : outcome.deeds) {
     if (baseline.deeds.contains(place)) continue;
+    if (is_certain) served.certain.push_back(place);
     if (!served.handled) served.kernel = name;
     served.calls = served.calls || is_call(place);
     served.handled = true;
@@ -168,7 +209,21 @@ void PairComparison::run_kind(Compared& all, std::string_view value, EnumeratorR
       if (run_further(all, value, open, served_further, predicate)) return;
     }
   }
+  const std::size_t entries = all.pair.entries.size();
   put_down(all, std::string(value), value, outcome, label, served, !all.accepts_the_rest, always);
+  if (yes && all.pair.entries.size() > entries && all.dispatches.size() == 1) {
+    put_down_conditions(all.pair, all.dispatches.front(), predicate, served.certain);
+  }
+}
+
+// Of the entry that was put down last.
+void PairComparison::put_down_conditions(DispatchPair& pair, const SwitchSubject& dispatch,
+                                         const EnumeratorRun& predicate,
+                                         const std::vector<CodePlace>& calls) {
+  DispatchEntry& entry = pair.entries.back();
+  entry.asserts = asserted(dispatch, calls);
+  if (entry.asserts.empty() || !predicate.conditions()) return;
+  pair.conditions[entry.kind.name] = told(*predicate.conditions());
 }
 
 CodePlace PairComparison::named_label(const EnumeratorRun& run, std::string_view value) const {
@@ -240,7 +295,7 @@ void PairComparison::put_down(Compared& all, std::string name, std::string_view 
   KindName at{kind.name, pair.table.place};
   if (served.named) at.place = place_of_token(served.label);
   if (served.handled) {
-    pair.entries.push_back({at, served.kernel.empty() ? "default" : served.kernel});
+    pair.entries.push_back({at, served.kernel.empty() ? "default" : served.kernel, {}});
   } else if (served.named && !served.rejected) {
     pair.exceptions.emplace_back(at, "the dispatch names it and has nothing to do");
   } else if (noop_.contains(value)) {

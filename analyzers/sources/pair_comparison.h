@@ -43,6 +43,8 @@ class PairComparison {
     std::string kernel;
     // Something is called, not only given back or stored.
     bool calls = false;
+    // The places of what is called, where nothing else is asked on the way.
+    std::vector<CodePlace> certain;
   };
   // One predicate, the functions that dispatch, and what is put down of them.
   struct Compared {
@@ -56,6 +58,9 @@ class PairComparison {
   bool is_call(CodePlace place) const;
   Served serve(EnumeratorRun& run, const SwitchSubject& subject, const Assumed& assumed,
                const RunOutcome& baseline, std::string_view value) const;
+  std::vector<KindName> told(const std::vector<RunCondition>& conditions) const;
+  std::vector<KindName> asserted(const SwitchSubject& subject,
+                                 const std::vector<CodePlace>& calls) const;
   SourcePlace place_of_token(CodePlace place) const;
   KindName place_of_function(const CodeFunction& function) const;
   EnumeratorRun dispatch_run() const;
@@ -68,6 +73,8 @@ class PairComparison {
                    const std::vector<OpenSwitch>& served, EnumeratorRun& predicate);
   void put_down(Compared& all, std::string name, std::string_view value, const RunOutcome& outcome,
                 CodePlace label, const Served& served, bool refuses_the_rest, bool always);
+  void put_down_conditions(DispatchPair& pair, const SwitchSubject& dispatch,
+                           const EnumeratorRun& predicate, const std::vector<CodePlace>& calls);
 
   const CodeFunctions& code_;
   const Enumerations& enumerations_;
