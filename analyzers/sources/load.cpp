@@ -31,6 +31,7 @@
 #include "analyzers/sources/onnx.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/registrars_cpp.h"
+#include "analyzers/sources/registrars_python.h"
 #include "analyzers/sources/targets.h"
 #include "analyzers/sources/tensorflow.h"
 #include "analyzers/sources/torch_cpp.h"
@@ -177,6 +178,7 @@ class SourceLoader {
       read_torch_python(found.registrations, bytes, number, records_.files[number].torch_python);
       read_targets_python(found.registrations, bytes, number, records_.files[number].targets);
       read_primitives(found.registrations, number, records_.files[number].primitives);
+      read_registrars_python(found.registrations, number, records_.files[number].registrars);
       read_tvm_python(found.registrations, number, records_.files[number].tvm);
       for (PythonProblem& problem : found.problems) {
         note(number, std::move(problem.message), problem.place.offset, problem.place.length);
