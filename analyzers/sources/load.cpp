@@ -24,6 +24,7 @@
 #include "analyzers/sources/dispatch_index.h"
 #include "analyzers/sources/dispatch_pairs.h"
 #include "analyzers/sources/documents.h"
+#include "analyzers/sources/executorch.h"
 #include "analyzers/sources/file_records.h"
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
@@ -137,6 +138,7 @@ class SourceLoader {
           read_tensorflow_cpp(unit, found, records_.files[at].tensorflow);
           read_handlers_cpp(unit, found, records_.files[at].handlers);
           read_annotations(unit, found, records_.files[at].annotations);
+          read_executorch_cpp(unit, found, records_.files[at].executorch);
           read_tvm_cpp(unit, found, records_.files[at].tvm);
           if (unit.truncated) {
             note(number,
