@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,18 @@ bool is_of_one_operand(std::string_view text) {
   return !first.empty();
 }
 
+// A function gets an operand, and may ask it anything: `fits($->src[0])`.
+bool hands_on_operand(const Fact& conditions) {
+  for (const Fact condition : conditions.items()) {
+    const std::string_view text = condition.text();
+    for (std::size_t at = text.find(source); at != text.npos; at = text.find(source, at + 1)) {
+      const std::string_view rest = text.substr(std::min(text.find(']', at), text.size()));
+      if (rest.starts_with("])") || rest.starts_with("],")) return true;
+    }
+  }
+  return false;
+}
+
 // Whether the predicate, which could ask the same, asks nothing of the kind. The dtypes of further
 // operands are mostly what the operator's own constructor insists on.
 bool is_unasked(std::string_view part, const Fact& conditions) {
@@ -38,6 +51,7 @@ void check_entry(const Fact& dispatch, const Fact& entry, const Fact& always, Si
   const Fact conditions = predicate[Key::conditions].at(entry[Key::kind].text());
   if (!says_conditions(conditions)) return;
   sink.inspected();
+  if (hands_on_operand(conditions)) return;
   std::string texts;
   Fact first;
   for (const Fact assert : entry[Key::asserts].items()) {

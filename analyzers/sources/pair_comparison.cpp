@@ -34,6 +34,13 @@ std::optional<DispatchPair> PairComparison::compare(
     const std::string& backend) {
   Compared all;
   all.asked = find_predicate_subject(code_, enumerations_, predicate);
+  // A predicate may ask for a dtype first, and for what the dispatch decides by within.
+  const SwitchSubject first = find_subject(code_, enumerations_, *dispatches.front(), nullptr);
+  if (first.enumeration != nullptr && first.enumeration != all.asked.enumeration) {
+    const SwitchSubject inner =
+        find_predicate_subject(code_, enumerations_, predicate, first.enumeration);
+    if (inner.enumeration != nullptr) all.asked = inner;
+  }
   if (all.asked.enumeration == nullptr) return {};
   for (const CodeFunction* dispatch : dispatches) {
     all.dispatches.push_back(find_subject(code_, enumerations_, *dispatch, all.asked.enumeration));
