@@ -450,6 +450,8 @@ constexpr Field predicate_fields[] = {
     {refused, &texts_form, false, "kinds that it was asked for and refused"},
     {otherwise, &truth_form, false, "whether it accepts what it names nowhere"},
     {tested, &accepted_list, false, "values of other enumerations that it accepts by name"},
+    {conditions, &texts_map, false,
+     "kind -> what it asks besides, `$` standing for the thing that it is asked about"},
     {takes_backend, &truth_form, false, ""},
     {names, &text_map, false, "kind -> what it calls the kernel"},
 };
@@ -457,6 +459,7 @@ constexpr Form predicate_form{.name = "Predicate", .fields = predicate_fields};
 constexpr Field table_entry_fields[] = {
     {kind, &text_form, true, ""},
     {kernel, &text_form, true, ""},
+    {asserts, &texts_form, false, "what the kernel asserts of the thing that it gets, `$`"},
     {location, &location_form, false, ""},
 };
 constexpr Form table_entry_form{.name = "TableEntry", .fields = table_entry_fields};

@@ -145,6 +145,103 @@ void run_more(kind k) { switch (k) { case K_B: b(); break; default: give_up(); }
   CHECK(pairs[0].exceptions.size() == 1);
 }
 
+TEST_CASE("a predicate that asks for a dtype first is held against what the dispatch decides by") {
+  const std::vector<DispatchPair> pairs = pairs_in(std::string(kinds) + R"(
+enum type { T_A, T_B, T_C, T_D, T_E };
+// opseal: predicate(gpu)
+bool supports(const node* op) {
+  switch (op->type) {
+    case T_A:
+    case T_B:
+    case T_C:
+    case T_D:
+      return op->op == K_A || op->op == K_B;
+    default:
+      return false;
+  }
+}
+)" + std::string(forward));
+  REQUIRE(pairs.size() == 1);
+  CHECK(pairs[0].enumeration == "kind");
+  CHECK(names(pairs[0].accepted) == "K_A K_B");
+}
+
+TEST_CASE("a report changes no flag") {
+  CHECK(accepted("bool ok = op->op == K_A; DEBUG_PRINT(\"%d\", ok); return ok;") == "K_A");
+  CHECK(accepted("bool ok = op->op == K_A; change(&ok); return ok;").empty());
+}
+
+TEST_CASE("a second switch that turns nothing away may serve what it doesn't name") {
+  const auto further = [](std::string_view otherwise) {
+    const std::vector<DispatchPair> pairs = pairs_in(std::string(kinds) + R"(
+enum sub { S_X, S_Y };
+// opseal: predicate(gpu)
+bool supports(const node* op) {
+  switch (op->op) {
+    case K_A:
+      return true;
+    case K_B:
+      switch (op->sub) {
+        case S_X:
+        case S_Y:
+          return true;
+        default:
+          return false;
+      }
+    default:
+      return false;
+  }
+}
+// opseal: dispatch(gpu)
+void run(node* n) {
+  switch (n->op) {
+    case K_A: a(n); break;
+    case K_B:
+      switch (n->sub) {
+        case S_X: x(n); break;
+        default: )" + std::string(otherwise) + R"(
+      }
+      break;
+    default: abort();
+  }
+}
+)");
+    return pairs.size() == 1 ? served(pairs[0]) : "no pair";
+  };
+  CHECK(further("any(n); break;") == "K_A:a K_B/S_X:x K_B/S_Y:default");
+  CHECK(further("abort();") == "K_A:a K_B/S_X:x");
+}
+
+TEST_CASE("what a predicate asks and a kernel asserts is told with locals put in") {
+  const std::vector<DispatchPair> pairs = pairs_in(std::string(kinds) + R"(
+bool fits(const node* n) { return n->src[0]->rows % 4 == 0; }
+void a(node* n) {
+  const node* x = n->src[0];
+  GGML_ASSERT(x->type == F32 && "text");
+  CUDA_CHECK(copy(x));
+  if (x->rows == 1) return;
+  GGML_ASSERT(x->rows % 8 == 0);
+}
+// opseal: predicate(gpu)
+bool supports(const node* op) {
+  const node* x = op->src[0];
+  switch (op->op) {
+    case K_A: return fits(op);
+    case K_B: return x->type == F16;
+    default: return false;
+  }
+}
+)" + std::string(forward));
+  REQUIRE(pairs.size() == 1);
+  REQUIRE(pairs[0].entries.size() >= 1);
+  CHECK(names(pairs[0].entries[0].asserts) == "$->src[0]->type==F32&&\"text\"");
+  REQUIRE(pairs[0].conditions.size() == 1);
+  const auto& [kind, asked] = *pairs[0].conditions.begin();
+  CHECK(kind == "K_A");
+  CHECK(names(asked).find("$->src[0]->rows%4==0") != std::string::npos);
+  CHECK(names(asked).find("F16") == std::string::npos);
+}
+
 TEST_CASE("each label that is taken out of a dispatch is missed") {
   const std::vector<DispatchPair> whole = pairs_in(shape());
   REQUIRE(whole.size() == 1);

@@ -34,6 +34,37 @@ void add_earlier_branches(const PythonSyntax& syntax, SyntaxIndex branch,
   inside_out.push_back(negated(test_of(syntax, statement)));
 }
 
+std::string_view without_space(std::string_view text) {
+  constexpr std::string_view space = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(space);
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(space) + 1 - begin);
+}
+
+// `except:`, `except Exception as e:` with nothing but `pass` and comments.
+bool catches_all_and_forgets(std::string_view clause) {
+  const std::size_t colon = clause.find(':');
+  if (colon == clause.npos) return false;
+  std::string_view head = without_space(clause.substr(0, colon));
+  head = without_space(head.substr(0, head.find(" as ")));
+  if (head != "except" && head != "except Exception" && head != "except BaseException") {
+    return false;
+  }
+  bool passes = false;
+  for (std::size_t at = colon + 1; at < clause.size();) {
+    const std::size_t end = std::min(clause.find('\n', at), clause.size());
+    std::string_view line = clause.substr(at, end - at);
+    line = without_space(line.substr(0, line.find('#')));
+    if (line == "pass" || line == "...") {
+      passes = true;
+    } else if (!line.empty()) {
+      return false;
+    }
+    at = end + 1;
+  }
+  return passes;
+}
+
 }  // namespace
 
 std::vector<std::string> python_conditions(const PythonSyntax& syntax, SyntaxIndex index) {
@@ -80,6 +111,28 @@ std::vector<std::string> python_conditions(const PythonSyntax& syntax, SyntaxInd
   }
   std::reverse(inside_out.begin(), inside_out.end());
   return inside_out;
+}
+
+bool swallows_exceptions(const PythonSyntax& syntax, SyntaxIndex index) {
+  // Registrations are statements, or near to one.
+  constexpr std::size_t max_levels = 32;
+  SyntaxIndex below = index;
+  std::size_t levels = 0;
+  for (SyntaxIndex above = syntax[index].parent; above != no_syntax && levels < max_levels;
+       below = above, above = syntax[above].parent, ++levels) {
+    if (syntax.is(above, SyntaxKind::function_definition) && below != index) {
+      // A decorated function is registered where it stands.
+      if (syntax[below].field == SyntaxField::body) return false;
+    }
+    if (!syntax.is(above, SyntaxKind::try_statement)) continue;
+    if (syntax[below].field != SyntaxField::body) continue;
+    const std::vector<SyntaxIndex> parts = syntax.children(above);
+    return std::any_of(parts.begin(), parts.end(), [&](SyntaxIndex part) {
+      return syntax.is(part, SyntaxKind::except_clause) &&
+             catches_all_and_forgets(syntax.text_of(part));
+    });
+  }
+  return false;
 }
 
 std::string python_within(const PythonSyntax& syntax, SyntaxIndex index) {

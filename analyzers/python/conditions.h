@@ -15,6 +15,9 @@ std::vector<std::string> python_conditions(const PythonSyntax& syntax, SyntaxInd
 // The functions and classes around a node, dotted: `Class.method`; empty for the module itself.
 std::string python_within(const PythonSyntax& syntax, SyntaxIndex index);
 
+// Whether the nearest `try` around a node in its function catches every exception and does nothing.
+bool swallows_exceptions(const PythonSyntax& syntax, SyntaxIndex index);
+
 inline constexpr std::size_t max_conditions = 16;
 
 }  // namespace opseal

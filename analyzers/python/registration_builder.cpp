@@ -39,6 +39,7 @@ PythonRegistration PythonRegistrationBuilder::start(PythonKind kind, SyntaxIndex
   made.place = place_of(index);
   made.conditions = python_conditions(syntax_, index);
   made.within = python_within(syntax_, index);
+  made.swallowed = swallows_exceptions(syntax_, index);
   return made;
 }
 

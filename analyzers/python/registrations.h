@@ -201,6 +201,8 @@ struct PythonRegistration {
   std::vector<std::string> conditions;
   // The function or class within which it stands, dotted; empty for what an import runs.
   std::string within;
+  // Whatever it raises is caught and forgotten: `except Exception: pass`.
+  bool swallowed = false;
   // From a loop over literals: one of several registrations at this place.
   bool expanded = false;
 };

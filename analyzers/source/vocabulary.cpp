@@ -48,6 +48,7 @@ constexpr VocabularyWord words[] = {
     {.text = "GlobalDef"},
     {.text = "TVM_REGISTER_GLOBAL"},
     {.text = "TVM_FFI_REGISTER_GLOBAL"},
+    {.text = "TVM_FFI_DLL_EXPORT_TYPED_FUNC"},
     {.text = "PYBIND11_MODULE"},
     {.text = "PYBIND11_EMBEDDED_MODULE"},
     {.text = "NB_MODULE"},
@@ -62,10 +63,10 @@ constexpr std::string_view seed_members[] = {
     "def", "impl", "op", "Arg", "Ret", "Ctx", "Attr", "RemainingArgs", "RemainingRets", "To"};
 
 constexpr std::string_view needles[] = {
-    "TORCH_LIBRARY",    "TorchLibraryInit", "RegisterOperators", "XLA_FFI_",  "Encapsulate",
-    "ONNX_OPERATOR_",   "REGISTER_OP",      "REGISTER_KERNEL",   "PYBIND11_", "NB_MODULE",
-    "EXECUTORCH_",      "Library&",         "Library &",         "@BE",       "GlobalDef(",
-    "_REGISTER_GLOBAL("};
+    "TORCH_LIBRARY",     "TorchLibraryInit",  "RegisterOperators", "XLA_FFI_",  "Encapsulate",
+    "ONNX_OPERATOR_",    "REGISTER_OP",       "REGISTER_KERNEL",   "PYBIND11_", "NB_MODULE",
+    "EXECUTORCH_",       "Library&",          "Library &",         "@BE",       "GlobalDef(",
+    "_REGISTER_GLOBAL(", "TVM_FFI_DLL_EXPORT"};
 
 // tensorflow/core/framework/register_types.h calls its argument once for each type; torch's macros
 // give back what they are given.

@@ -10,6 +10,17 @@ void write_kinds(Key key, const std::vector<KindName>& kinds, const SourcePlace&
   writer.close(list);
 }
 
+void write_conditions(const DispatchPair& pair, PlacedWriter& writer) {
+  if (pair.conditions.empty()) return;
+  const SourcePlace& place = pair.predicate.place;
+  const std::uint32_t map = writer.open(Key::conditions, NodeType::map, place);
+  for (const auto& [kind, conditions] : pair.conditions) {
+    writer.text(Key::entry_name, kind, place);
+    write_kinds(Key::entry_value, conditions, place, writer);
+  }
+  writer.close(map);
+}
+
 void write_tested(const std::vector<AcceptedLabels>& tested, const SourcePlace& place,
                   PlacedWriter& writer) {
   if (tested.empty()) return;
@@ -38,6 +49,7 @@ void write_predicate(const DispatchPair& pair, PlacedWriter& writer) {
   write_kinds(Key::always, pair.always, place, writer);
   write_kinds(Key::refused, pair.refused, place, writer);
   writer.truth(Key::otherwise, pair.accepts_the_rest, place);
+  write_conditions(pair, writer);
   write_tested(pair.tested, place, writer);
   writer.close(object);
 }
@@ -51,6 +63,9 @@ void write_table(const DispatchPair& pair, PlacedWriter& writer) {
     const std::uint32_t item = writer.open(Key::none, NodeType::object, entry.kind.place);
     writer.text(Key::kind, entry.kind.name, entry.kind.place);
     writer.text(Key::kernel, entry.kernel, entry.kind.place);
+    if (!entry.asserts.empty()) {
+      write_kinds(Key::asserts, entry.asserts, entry.kind.place, writer);
+    }
     writer.close(item);
   }
   writer.close(list);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ struct DispatchEntry {
   KindName kind;
   // What the arm calls first.
   std::string kernel;
+  // What the functions that the arm calls, whatever else is asked, assert of the thing (`$`).
+  std::vector<KindName> asserts;
 };
 
 // Values of another enumeration that a predicate accepts by name in one `switch`.
@@ -53,6 +56,9 @@ struct DispatchPair {
   bool accepts_the_rest = false;
   // Of those that are accepted, the ones that nothing else is asked of.
   std::vector<KindName> always;
+  // By kind that something is asserted of: what is asked before it is accepted. Not there where
+  // that is too much to be told.
+  std::map<std::string, std::vector<KindName>> conditions;
   std::vector<DispatchEntry> entries;
   // What serves the kinds that no label names; none where they miss.
   std::string otherwise;

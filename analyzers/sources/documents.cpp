@@ -31,6 +31,7 @@ class DocumentWriter {
     write_autograd_document(writer);
     write_tensorflow_document(writer);
     write_tvm_document(writer);
+    write_executorch_document(writer);
     write_pair_document(writer);
     write_registrar_document(writer);
     write_device_document(writer);
@@ -72,6 +73,21 @@ class DocumentWriter {
     if (!registers) return;
     begin("tvm-ffi", files, {}, writer);
     write_tvm(records, paths_, writer);
+    writer.end();
+  }
+
+  void write_executorch_document(PlacedWriter& writer) {
+    std::vector<ExecutorchRecord> records;
+    std::set<std::uint32_t> files;
+    for (FileRecords& file : records_.files) {
+      for (ExecutorchRecord& record : file.executorch) {
+        files.insert(record.place.file);
+        records.push_back(std::move(record));
+      }
+    }
+    if (records.empty()) return;
+    begin("executorch", files, {}, writer);
+    write_executorch(records, paths_, writer);
     writer.end();
   }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -48,6 +49,12 @@ struct OpenSwitch {
   std::vector<std::string_view> labels;
 };
 
+// What a function asks, locals put in.
+struct RunCondition {
+  std::string text;
+  CodePlace place;
+};
+
 // Follows functions with a subject of one value: a switch over it takes one way, what depends on
 // something else takes all. Nothing is executed; loops run once or not at all, and functions that
 // get the subject handed on are followed where the tree has their body.
@@ -77,8 +84,14 @@ class EnumeratorRun {
   // Whether that arm does nothing but end in an abort or with `false`.
   bool default_rejects() const { return default_rejects_; }
   const std::vector<OpenSwitch>& open_switches() const { return open_switches_; }
+  // What was asked of the subject besides its value, on any way; none where that is too much to be
+  // told.
+  const std::optional<std::vector<RunCondition>>& conditions() const { return conditions_; }
   // Functions that were followed.
   const std::set<const CodeFunction*>& followed() const { return followed_; }
+
+  // What a function asserts of a parameter, `$`, before it does anything that may end it.
+  std::vector<RunCondition> asserted_by(const CodeFunction& function, std::string_view parameter);
 
  private:
   struct Frame {
@@ -89,6 +102,7 @@ class EnumeratorRun {
   };
   using Block = std::vector<Statement>;
 
+  static constexpr std::size_t most_conditions = 48;
   static constexpr unsigned most_inlined = 4;
   static constexpr unsigned most_expression_depth = 60;
   // Statements of one run.
@@ -102,6 +116,7 @@ class EnumeratorRun {
   RunOutcome run_switch(const Statement& statement, Frame& frame);
   RunOutcome run_loop(const Statement& statement, Frame& frame);
   void assign(TokenRange tokens, Frame& frame);
+  Truths ask(TokenRange tokens, Frame& frame);
   void collect(TokenRange tokens, const Frame& frame, RunOutcome& outcome);
   void collect_value(TokenRange tokens, const Frame& frame, RunOutcome& outcome) const;
   Truths evaluate(TokenRange range, Frame& frame, unsigned depth = 0);
@@ -123,6 +138,9 @@ class EnumeratorRun {
   bool default_rejects_ = false;
   Truths returned_there_ = 0;
   std::vector<OpenSwitch> open_switches_;
+  std::optional<std::vector<RunCondition>> conditions_;
+  // The last call that was followed.
+  CodePlace followed_call_{0, no_token};
   std::set<const CodeFunction*> followed_;
   CodePlace label_{0, no_token};
   unsigned inlined_ = 0;

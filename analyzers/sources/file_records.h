@@ -6,6 +6,7 @@
 #include "analyzers/sources/autograd.h"
 #include "analyzers/sources/device_code.h"
 #include "analyzers/sources/dispatch_pairs.h"
+#include "analyzers/sources/executorch.h"
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
 #include "analyzers/sources/onnx.h"
@@ -28,6 +29,7 @@ struct FileRecords {
   std::vector<HandlerRecord> handlers;
   std::vector<AnnotationRecord> annotations;
   std::vector<TvmRecord> tvm;
+  std::vector<ExecutorchRecord> executorch;
   std::vector<PrimitiveRecord> primitives;
   std::vector<OnnxRecord> onnx;
   std::vector<AutogradRecord> autograd;

@@ -25,6 +25,7 @@
 #include "analyzers/sources/dispatch_index.h"
 #include "analyzers/sources/dispatch_pairs.h"
 #include "analyzers/sources/documents.h"
+#include "analyzers/sources/executorch.h"
 #include "analyzers/sources/file_records.h"
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
@@ -32,6 +33,7 @@
 #include "analyzers/sources/onnx.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/registrars_cpp.h"
+#include "analyzers/sources/registrars_python.h"
 #include "analyzers/sources/targets.h"
 #include "analyzers/sources/tensorflow.h"
 #include "analyzers/sources/torch_cpp.h"
@@ -137,6 +139,7 @@ class SourceLoader {
           read_tensorflow_cpp(unit, found, records_.files[at].tensorflow);
           read_handlers_cpp(unit, found, records_.files[at].handlers);
           read_annotations(unit, found, records_.files[at].annotations);
+          read_executorch_cpp(unit, found, records_.files[at].executorch);
           read_tvm_cpp(unit, found, records_.files[at].tvm);
           if (unit.truncated) {
             note(number,
@@ -178,6 +181,7 @@ class SourceLoader {
       read_torch_python(found.registrations, bytes, number, records_.files[number].torch_python);
       read_targets_python(found.registrations, bytes, number, records_.files[number].targets);
       read_primitives(found.registrations, number, records_.files[number].primitives);
+      read_registrars_python(found.registrations, number, records_.files[number].registrars);
       read_tvm_python(found.registrations, number, records_.files[number].tvm);
       for (PythonProblem& problem : found.problems) {
         note(number, std::move(problem.message), problem.place.offset, problem.place.length);

@@ -130,9 +130,9 @@ void for_each_call(const std::vector<Statement>& block, Tokens tokens,
 
 // `seen`: no function is looked into twice.
 SwitchSubject predicate_subject(const CodeFunctions& code, const Enumerations& enumerations,
-                                const CodeFunction& function, unsigned depth,
-                                std::set<const CodeFunction*>& seen) {
-  const SwitchSubject subject = find_subject(code, enumerations, function, nullptr);
+                                const CodeFunction& function, const CodeEnumeration* wanted,
+                                unsigned depth, std::set<const CodeFunction*>& seen) {
+  const SwitchSubject subject = find_subject(code, enumerations, function, wanted);
   if (depth == 0 || !seen.insert(&function).second) return subject;
   const Tokens tokens = code.tokens_of(function);
   // A small switch of its own may only prepare the answer of the function that it asks.
@@ -142,7 +142,8 @@ SwitchSubject predicate_subject(const CodeFunctions& code, const Enumerations& e
     if (callee == nullptr || callee == &function) return;
     const std::uint32_t close = code.files()[function.file]->partners[at + 1];
     if (close == no_token || close <= at) return;
-    const SwitchSubject inner = predicate_subject(code, enumerations, *callee, depth - 1, seen);
+    const SwitchSubject inner =
+        predicate_subject(code, enumerations, *callee, wanted, depth - 1, seen);
     if (inner.enumeration == nullptr || inner.labels <= best.labels) return;
     const std::vector<Tokens> arguments =
         split_call_arguments(tokens.subspan(at + 2, close - at - 2));
@@ -168,9 +169,9 @@ SwitchSubject find_subject(const CodeFunctions& code, const Enumerations& enumer
 }
 
 SwitchSubject find_predicate_subject(const CodeFunctions& code, const Enumerations& enumerations,
-                                     const CodeFunction& function) {
+                                     const CodeFunction& function, const CodeEnumeration* wanted) {
   std::set<const CodeFunction*> seen;
-  return predicate_subject(code, enumerations, function, most_handed_on, seen);
+  return predicate_subject(code, enumerations, function, wanted, most_handed_on, seen);
 }
 
 }  // namespace opseal

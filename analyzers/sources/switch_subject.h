@@ -43,6 +43,7 @@ SwitchSubject find_subject(const CodeFunctions& code, const Enumerations& enumer
 
 // The same, looking into the functions that it hands what it is asked about on to.
 SwitchSubject find_predicate_subject(const CodeFunctions& code, const Enumerations& enumerations,
-                                     const CodeFunction& function);
+                                     const CodeFunction& function,
+                                     const CodeEnumeration* wanted = nullptr);
 
 }  // namespace opseal

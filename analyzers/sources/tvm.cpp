@@ -22,6 +22,10 @@ bool is_global(const Invocation& invocation) {
   return invocation.name == "TVM_REGISTER_GLOBAL" || invocation.name == "TVM_FFI_REGISTER_GLOBAL";
 }
 
+bool is_export(const Invocation& invocation) {
+  return invocation.name == "TVM_FFI_DLL_EXPORT_TYPED_FUNC";
+}
+
 // Each link of a chain is looked at once: those before it are known.
 bool is_definition(const Invocations& found, const Invocation& invocation,
                    const std::set<std::uint32_t>& chains) {
@@ -52,11 +56,18 @@ void read_tvm_cpp(const SourceUnit& unit, const Invocations& found,
     const Invocation& invocation = found.list[at];
     const bool link = is_definition(found, invocation, chains);
     if (link) chains.insert(at);
-    if ((!link && !is_global(invocation)) || invocation.arguments.empty()) continue;
+    const bool exported = is_export(invocation);
+    if ((!link && !exported && !is_global(invocation)) || invocation.arguments.empty()) continue;
     const Tokens name = invocation.arguments.front();
     bool only_strings = false;
     TvmRecord record;
-    record.name.text = string_value(name, &only_strings);
+    record.exported = exported;
+    if (exported) {
+      record.name.text = name.size() == 1 ? std::string(name.front().text) : std::string();
+      only_strings = true;
+    } else {
+      record.name.text = string_value(name, &only_strings);
+    }
     if (!only_strings || record.name.text.empty()) continue;
     record.name.place = place_of(name, unit.file);
     record.when = unit.conditions[invocation.condition];
@@ -85,10 +96,11 @@ void read_tvm_python(const std::vector<PythonRegistration>& registrations, std::
 void write_tvm(const std::vector<TvmRecord>& records, const std::vector<std::string>& paths,
                PlacedWriter& writer) {
   std::set<std::string_view> registered;
+  std::set<std::string_view> exported;
   const std::uint32_t operators = writer.open_list(Key::operators);
   for (const TvmRecord& record : records) {
     if (record.lookup) continue;
-    const bool is_new = registered.insert(record.name.text).second;
+    const bool is_new = (record.exported ? exported : registered).insert(record.name.text).second;
     const std::uint32_t object = writer.open(Key::none, NodeType::object, record.place);
     writer.text(Key::name, record.name.text, record.name.place);
     // Builds take one of several files.

@@ -14,6 +14,8 @@ namespace opseal {
 // A function in the global table of tvm-ffi.
 struct TvmRecord {
   PlacedName name;
+  // A symbol of its library, `__tvm_ffi_NAME`, and not a name of the table.
+  bool exported = false;
   // It is asked for and not registered.
   bool lookup = false;
   bool python = false;
@@ -21,7 +23,8 @@ struct TvmRecord {
   SourcePlace place;
 };
 
-// `refl::GlobalDef().def("ns.name", f)`, `TVM_REGISTER_GLOBAL("ns.name")`.
+// `refl::GlobalDef().def("ns.name", f)`, `TVM_REGISTER_GLOBAL("ns.name")`,
+// `TVM_FFI_DLL_EXPORT_TYPED_FUNC(name, f)`.
 void read_tvm_cpp(const SourceUnit& unit, const Invocations& found,
                   std::vector<TvmRecord>& records);
 // `register_global_func`, `get_global_func`.

@@ -1,0 +1,31 @@
+#include "analyzers/sources/registrars_python.h"
+
+namespace opseal {
+namespace {
+
+// Shape functions and the like may be for operators of others, which need not be there.
+bool brings_an_operator(PythonKind kind) {
+  return kind == PythonKind::torch_define || kind == PythonKind::torch_impl ||
+         kind == PythonKind::torch_custom_op || kind == PythonKind::torch_triton_op ||
+         kind == PythonKind::torch_kernel || kind == PythonKind::torch_direct ||
+         kind == PythonKind::ffi_target || kind == PythonKind::tvm_function;
+}
+
+}  // namespace
+
+void read_registrars_python(const std::vector<PythonRegistration>& registrations,
+                            std::uint32_t file, std::vector<RegistrarRecord>& records) {
+  for (const PythonRegistration& from : registrations) {
+    if (!from.swallowed || !brings_an_operator(from.kind)) continue;
+    const SourcePlace place{file, from.place.offset, from.place.length};
+    // One place in a loop is many registrations.
+    if (!records.empty() && records.back().place.offset == place.offset) continue;
+    RegistrarRecord record;
+    record.type = from.how;
+    record.status = "swallowed";
+    record.place = place;
+    records.push_back(std::move(record));
+  }
+}
+
+}  // namespace opseal

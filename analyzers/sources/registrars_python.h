@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzers/python/registrations.h"
+#include "analyzers/sources/registrars_cpp.h"
+
+namespace opseal {
+
+// Registrations of Python whose exceptions nobody sees.
+void read_registrars_python(const std::vector<PythonRegistration>& registrations,
+                            std::uint32_t file, std::vector<RegistrarRecord>& records);
+
+}  // namespace opseal
