@@ -194,14 +194,16 @@ class CacheKeyReader {
                         : in_process ? Build::compiler
                                      : build_by(command.words);
     if (build == Build::none) return;
-    const std::optional<FlowRoot> digest = guard_of(function, digest_of(command));
-    if (!digest) {
+    FlowTrace path;
+    const std::optional<FlowRoot> digest = guard_of(function, command, path);
+    // One that is made once and for all tells processes apart, not builds.
+    if (!digest || function_of(digest->node) == no_syntax) {
       if (build == Build::compiler) look_at_times(function);
       return;
     }
     if (!told_.insert(digest->node).second) return;
     PythonCache cache;
-    read_key(*digest, cache);
+    read_key(*digest, path, cache);
     if (build == Build::compiler) {
       read_build(function, command, *digest, cache);
     } else {
@@ -214,8 +216,14 @@ class CacheKeyReader {
   // The digest by which a function looks whether there is something to build: the one that names
   // what its build is handed, or any where that names nothing after one. A file that is merely
   // named after a digest is written each time.
-  std::optional<FlowRoot> guard_of(SyntaxIndex function, const FlowRoot* named) {
-    if (named != nullptr) {
+  // `path` is what the output is named after.
+  std::optional<FlowRoot> guard_of(SyntaxIndex function, const FlowTrace& command,
+                                   FlowTrace& path) {
+    if (const FlowRoot* named = digest_of(command)) {
+      for (const FlowRoot& root : command.roots) {
+        if (root.kind == FlowRoot::Kind::digest) path.roots.push_back(root);
+      }
+      path.beside = command.beside;
       if (is_asked_for(function, nullptr, *named)) return *named;
       for (const SyntaxIndex call : calls_[function]) {
         const SyntaxIndex helper = flow_.function_of(call);
@@ -231,7 +239,10 @@ class CacheKeyReader {
     for (const SyntaxIndex call : calls_[function]) {
       if (!is_question(call)) continue;
       const FlowTrace asked = flow_.of(call, nullptr);
-      if (const FlowRoot* digest = digest_of(asked)) return *digest;
+      if (const FlowRoot* digest = digest_of(asked)) {
+        path.take(asked, true);
+        return *digest;
+      }
     }
     return {};
   }
@@ -290,13 +301,14 @@ class CacheKeyReader {
     cache.place = place_of(name);
   }
 
-  void read_key(const FlowRoot& digest, PythonCache& cache) {
+  void read_key(const FlowRoot& digest, const FlowTrace& path, PythonCache& cache) {
     set_name(function_of(digest.node), cache);
     if (cache.place.length == 0) cache.place = place_of(digest.node);
     cache.hash = digest.name.substr(digest.name.rfind('.') + 1);
     cache.hash_place = place_of(digest.node);
     FlowTrace key;
-    std::vector<FlowRoot> waiting = {digest};
+    std::vector<FlowRoot> waiting = path.roots;
+    waiting.push_back(digest);
     std::set<SyntaxIndex> done;
     while (!waiting.empty()) {
       const FlowRoot one = waiting.back();
@@ -314,6 +326,13 @@ class CacheKeyReader {
     }
     cache.parts_known = !key.limited;
     add_parts(key, cache);
+    for (const FlowRoot& root : path.beside) {
+      // The folder above the outputs is no part of a key.
+      const bool told = root.kind == FlowRoot::Kind::parameter || !input_word(root).empty();
+      if (!told || (leaves_build_alone(root) && input_word(root).empty())) continue;
+      cache.parts.push_back(
+          {plain_name(root.name), std::string(input_word(root)), "name", place_of(root.node)});
+    }
     if (follows_includes(function_of(digest.node))) {
       cache.parts.push_back({"#include", "headers", "content", cache.hash_place});
     }
@@ -508,7 +527,7 @@ class CacheKeyReader {
     }
     if (const FlowRoot* digest = digest_of(key)) {
       const FlowRoot made = *digest;
-      read_key(made, cache);
+      read_key(made, {}, cache);
       set_name(function, cache);
       return;
     }

@@ -88,6 +88,7 @@ constexpr std::string_view passive_parts[] = {
     "dest",      "dst",     "target",   "home",     "name",      "names",     "force",    "rebuild",
     "workspace", "device",  "path",     "file",     "filename",  "build",     "parallel", "ninja",
     "ccache",    "dryrun",  "callback", "progress", "retries",   "executor",  "toolkit",  "prefix",
+    "folder",    "base",
 };
 
 bool has(const std::vector<std::string>& parts, std::string_view word) {

@@ -27,17 +27,21 @@ bool FlowTrace::has_digest() const {
 void FlowTrace::take(const FlowTrace& part, bool only_digest) {
   limited = limited || part.limited;
   words.insert(part.words.begin(), part.words.end());
-  for (const FlowRoot& root : part.roots) {
-    if (only_digest && root.kind != FlowRoot::Kind::digest) continue;
-    const bool known = std::any_of(roots.begin(), roots.end(), [&root](const FlowRoot& other) {
+  const auto keep = [this](std::vector<FlowRoot>& list, const FlowRoot& root) {
+    const bool known = std::any_of(list.begin(), list.end(), [&root](const FlowRoot& other) {
       return same_root(root, other);
     });
-    if (known) continue;
-    if (roots.size() < max_roots) {
-      roots.push_back(root);
+    if (known) return;
+    if (list.size() < max_roots) {
+      list.push_back(root);
     } else {
       limited = true;
     }
+  };
+  for (const FlowRoot& root : part.beside) keep(beside, root);
+  for (const FlowRoot& root : part.roots) {
+    const bool named_after = only_digest && root.kind != FlowRoot::Kind::digest;
+    keep(named_after ? beside : roots, root);
   }
 }
 

@@ -55,6 +55,8 @@ struct FlowRoot {
 
 struct FlowTrace {
   std::vector<FlowRoot> roots;
+  // What stands beside a digest in the name of an output: it tells builds apart as the digest does.
+  std::vector<FlowRoot> beside;
   // Names and pieces of texts on the way.
   std::set<std::string_view> words;
   // Something was too deep, too much, or goes a way that isn't followed.
