@@ -329,6 +329,7 @@ class CacheKeyReader {
     for (const FlowRoot& root : path.beside) {
       // The folder above the outputs is no part of a key.
       const bool told = root.kind == FlowRoot::Kind::parameter || !input_word(root).empty();
+      if (has_part(cache, plain_name(root.name))) continue;
       if (!told || (leaves_build_alone(root) && input_word(root).empty())) continue;
       cache.parts.push_back(
           {plain_name(root.name), std::string(input_word(root)), "name", place_of(root.node)});
@@ -484,10 +485,24 @@ class CacheKeyReader {
           root.kind == FlowRoot::Kind::environment || root.kind == FlowRoot::Kind::global;
       if (!handed && !asked) continue;
       if ((asked || root.kind == FlowRoot::Kind::environment) && open_call) continue;
-      if (leaves_build_alone(root)) continue;
+      if (leaves_build_alone(root) || is_made_of_parts(root, cache)) continue;
       cache.reads.push_back({plain_name(root.name), std::string(input_word(root)),
                              form_word(root.form), place_of(root.node)});
     }
+  }
+
+  // `self.options = flags`, where the key has `flags`.
+  bool is_made_of_parts(const FlowRoot& root, const PythonCache& cache) {
+    const std::vector<std::string> names = flow_.made_of(root);
+    return !names.empty() &&
+           std::all_of(names.begin(), names.end(), [&cache](const std::string& name) {
+             return has_part(cache, plain_name(name));
+           });
+  }
+
+  static bool has_part(const PythonCache& cache, std::string_view name) {
+    return std::any_of(cache.parts.begin(), cache.parts.end(),
+                       [name](const PythonKeyPart& part) { return part.name == name; });
   }
 
   std::optional<CacheComment> comment_above(SyntaxIndex function) const {

@@ -122,7 +122,11 @@ std::string plain_name(std::string_view name) {
   for (const std::string_view object : {"self.", "cls."}) {
     if (name.starts_with(object)) name.remove_prefix(object.size());
   }
-  while (name.size() > 1 && name.front() == '_') name.remove_prefix(1);
+  // A program that is looked for by its name.
+  while (name.size() > 1 && (name.front() == '_' || name.front() == '"' || name.front() == '\'')) {
+    name.remove_prefix(1);
+  }
+  while (name.size() > 1 && (name.back() == '"' || name.back() == '\'')) name.remove_suffix(1);
   return std::string(name);
 }
 
@@ -147,6 +151,9 @@ bool leaves_build_alone(const FlowRoot& root) {
   if (upper_home) return true;
   if (word == "include_paths" || word == "flags" || word == "link_flags") return false;
   return std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
+    for (const std::string_view end : {"dir", "path", "file", "folder", "name"}) {
+      if (part.ends_with(end)) return true;
+    }
     return std::find(std::begin(passive_parts), std::end(passive_parts), part) !=
            std::end(passive_parts);
   });

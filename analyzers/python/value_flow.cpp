@@ -134,6 +134,20 @@ SyntaxIndex ValueFlow::first_binding(SyntaxIndex identifier) const {
   return bindings.empty() ? no_syntax : bindings.front().name;
 }
 
+std::vector<std::string> ValueFlow::made_of(const FlowRoot& attribute) {
+  std::vector<std::string> names;
+  if (attribute.kind != FlowRoot::Kind::attribute) return names;
+  const std::vector<SyntaxIndex>& values = scopes_.assigned(attribute.name);
+  if (values.size() > max_roots) return names;
+  for (const SyntaxIndex value : values) {
+    if (value == no_syntax) continue;
+    for (const FlowRoot& root : of(value, nullptr).roots) {
+      if (names.size() < max_roots) names.push_back(root.name);
+    }
+  }
+  return names;
+}
+
 std::string_view ValueFlow::called(SyntaxIndex call) const {
   const SyntaxIndex function = syntax_.child(call, SyntaxField::function);
   if (function == no_syntax) return {};

@@ -90,6 +90,8 @@ class ValueFlow {
   // The first place that binds the name, or none.
   SyntaxIndex first_binding(SyntaxIndex identifier) const;
   std::string_view called(SyntaxIndex call) const;
+  // Names of what `self.name` was made of, as far as the file assigns it.
+  std::vector<std::string> made_of(const FlowRoot& attribute);
   // By its full name, imports resolved; `hashlib.` is everything of that module.
   bool is_named(SyntaxIndex expression, std::string_view prefix) const;
   // The arguments of a call, those by name as they stand.
