@@ -381,6 +381,12 @@ constexpr Field key_part_fields[] = {
 };
 constexpr Form key_part_form{.name = "KeyPart", .fields = key_part_fields};
 constexpr Form key_parts_form{.item = &key_part_form};
+constexpr Field build_input_fields[] = {
+    {name, &text_form, false, "in the code, or of the variable of the environment"},
+    {input, &input_word, false, "what it stands for"},
+};
+constexpr Form build_input_form{.name = "BuildInput", .fields = build_input_fields};
+constexpr Form build_inputs_form{.item = &build_input_form};
 constexpr std::string_view suffix_words[] = {"literal", "platform"};
 constexpr Form suffix_form{.text = true, .words = suffix_words};
 constexpr std::string_view match_words[] = {"exact", "prefix"};
@@ -415,6 +421,8 @@ constexpr Field cache_fields[] = {
     {inputs, &input_list, false, "what the key is made of"},
     {required_inputs, &input_list, false, "what it must be made of"},
     {key_parts, &key_parts_form, false, "the parts of the key one by one"},
+    {reads, &build_inputs_form, false,
+     "what callers, settings and devices hand to the build, named as in `key_parts`"},
     {binds, &texts_form, false,
      "state that an entry holds on to, named as in `parameters` or `key_parts`"},
     {freshness, &freshness_form, false, "by what an entry is judged out of date"},

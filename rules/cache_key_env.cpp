@@ -4,10 +4,12 @@
 namespace opseal {
 
 static void check(const Facts& facts, Sink& sink) {
-  for_each_cache(facts, [&sink](const Fact&, const Fact& cache) {
+  for_each_cache(facts, [&sink](const Fact& manifest, const Fact& cache) {
     const Fact inputs = cache[Key::inputs];
     const Fact variables = cache[Key::environment];
     const Fact required = cache[Key::required_inputs];
+    // A source that was read tells what a key has; what of the environment counts its author says.
+    if (manifest[Key::tree].present() && !variables.said() && !required.said()) return;
     if (!all_read(inputs) || !outlives_process(cache) || !holds_built_code(cache)) return;
     sink.inspected();
     if (list_has(inputs, "environment")) return;

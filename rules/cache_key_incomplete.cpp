@@ -31,6 +31,19 @@ bool has_specs(const Fact& manifest) {
   return false;
 }
 
+// What of `usual_inputs` a key that was read in a source is held against. Flags and architectures
+// that the code fixes can't differ between two builds; of those that do, `cache-key-builder-reads`
+// knows the names.
+bool is_judged_in_source(const Fact& cache, std::string_view word) {
+  if (word == "headers") {
+    for (const Fact read : cache[Key::reads].items()) {
+      if (read[Key::input].is("include_paths")) return true;
+    }
+    return list_has(cache[Key::inputs], "headers");
+  }
+  return word == "source" || word == "compiler_version";
+}
+
 // The word as a message shows it; `specs` is nobody's everyday word.
 std::string in_words(std::string_view word) {
   if (word != "specs") return quote(word);
@@ -105,12 +118,15 @@ void check(const Facts& facts, Sink& sink) {
       for (const std::string_view word : usual_inputs) {
         if (word == "specs" && !specs) continue;
         if (word == "headers" && !includes_headers(cache)) continue;
+        if (manifest[Key::tree].present() && !is_judged_in_source(cache, word)) continue;
         want(word);
       }
     }
     if (missing.empty()) return;
     Finding& finding = sink.add(cache_subject(cache), "key lacks " + listing(missing),
                                 evidence(inputs, "parts of the key listed here" + key_site(cache)));
+    // Nobody stated this key: what it lacks may be in the name of the directory above it.
+    if (manifest[Key::tree].present() && !required.said()) finding.severity = Severity::warning;
     if (required.is_list()) finding.related.push_back(evidence(required, "required here"));
     if (const Fact headers = cache[Key::headers]; headers.present()) {
       finding.related.push_back(evidence(headers, "covered headers listed here"));

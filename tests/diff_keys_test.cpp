@@ -93,6 +93,7 @@ constexpr Exception exceptions[] = {
     {"distribution.*", "the package; its tags and what it holds are compared"},
     {"caches.required_inputs", "what the key should be made of: rules hold it against `inputs`"},
     {"caches.key_parts.value", "what stood there on the machine of the walk"},
+    {"caches.reads.*", "what the key should be made of: rules hold it against `key_parts`"},
     {"caches.temporary", "content, not how entries are named"},
     {"caches.entries.*", "content, not how entries are named"},
     {"dispatch.predicate.name", "a name in the code"},

@@ -34,6 +34,7 @@ class DocumentWriter {
     write_executorch_document(writer);
     write_pair_document(writer);
     write_registrar_document(writer);
+    write_cache_document(writer);
     write_device_document(writer);
     for (FileRecords& file : records_.files) {
       for (Problem& problem : file.problems) {
@@ -220,6 +221,21 @@ class DocumentWriter {
     if (registrars.empty()) return;
     begin("engine", files, {}, writer);
     write_registrars(registrars, writer);
+    writer.end();
+  }
+
+  void write_cache_document(PlacedWriter& writer) {
+    std::vector<CacheRecord> caches;
+    std::set<std::uint32_t> files;
+    for (FileRecords& file : records_.files) {
+      for (CacheRecord& record : file.caches) {
+        files.insert(record.file);
+        caches.push_back(std::move(record));
+      }
+    }
+    if (caches.empty()) return;
+    begin({}, files, {}, writer);
+    write_caches(caches, writer);
     writer.end();
   }
 

@@ -166,8 +166,19 @@ class SourceLoader {
     const bool registers = may_hold_registrations(bytes);
     const bool autograd = may_hold_autograd(bytes);
     const bool gradients = may_hold_gradients(bytes);
-    if (!registers && !autograd && !gradients) return;
+    const bool caches = may_hold_caches(bytes);
+    if (!registers && !autograd && !gradients && !caches) return;
     try {
+      if (caches) {
+        for (PythonCache& cache : find_python_caches(bytes)) {
+          for (const std::string& word : cache.unknown_words) {
+            note(number,
+                 quote(word) + " in a comment `opseal: cache-key(…)` is no word for an input",
+                 cache.place.offset, cache.place.length);
+          }
+          records_.files[number].caches.push_back({number, std::move(cache)});
+        }
+      }
       if (autograd) {
         add_autograd(autograd_classes(find_python_autograd(bytes), number), paths_[number],
                      records_.files[number].autograd);

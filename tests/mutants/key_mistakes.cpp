@@ -51,6 +51,13 @@ std::vector<Mistake> key_mistakes() {
                     place.item["headers"]["included"] = {"include/tile.h", "common/half.h"};
                     return true;
                   }),
+      key_mistake("cache-key-builder-reads", "flags that reach the compiler and not the key",
+                  [](Place& place) {
+                    place.item["key_parts"] = Json::array({{{"name", "source"}}});
+                    place.item["reads"] = Json::array(
+                        {{{"name", "source"}}, {{"name", "cuda_flags"}, {"input", "flags"}}});
+                    return true;
+                  }),
       key_mistake("cache-key-env", "the environment is no part of the key",
                   [](Place& place) {
                     Json cache = sound_cache(place);

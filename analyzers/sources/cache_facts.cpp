@@ -1,0 +1,97 @@
+#include "analyzers/sources/cache_facts.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "analyzers/sources/placed_writer.h"
+
+namespace opseal {
+namespace {
+
+SourcePlace place_at(const PythonPlace& place, std::uint32_t file) {
+  return {file, place.offset, place.length};
+}
+
+class CacheWriter {
+ public:
+  CacheWriter(const CacheRecord& record, PlacedWriter& writer)
+      : cache_(record.cache),
+        file_(record.file),
+        place_(place_at(record.cache.place, record.file)),
+        writer_(writer) {}
+
+  void write() {
+    const std::uint32_t item = writer_.open(Key::none, NodeType::object, place_);
+    writer_.text(Key::name, cache_.name, place_);
+    writer_.text(Key::kind, cache_.kind, place_);
+    writer_.text_if(Key::backs, cache_.backs, place_);
+    writer_.text_if(Key::hash, cache_.hash, place_at(cache_.hash_place, file_));
+    if (cache_.unseparated) {
+      writer_.truth(Key::separated, false, place_at(*cache_.unseparated, file_));
+    }
+    if (cache_.separated) {
+      writer_.truth(Key::separated, true, place_at(*cache_.separated, file_));
+    }
+    if (cache_.by_time) {
+      const SourcePlace place = place_at(*cache_.by_time, file_);
+      writer_.texts(Key::freshness, {"mtime"}, place);
+    }
+    if (!cache_.required.empty()) writer_.texts(Key::required_inputs, cache_.required, place_);
+    if (cache_.parts_known) {
+      write_parameters();
+      write_parts(Key::key_parts, cache_.parts, true);
+    }
+    if (cache_.inputs_known) write_inputs();
+    if (cache_.reads_known) write_parts(Key::reads, cache_.reads, false);
+    writer_.close(item);
+  }
+
+ private:
+  void write_parameters() {
+    const std::uint32_t list = writer_.open(Key::parameters, NodeType::list, place_);
+    for (const PythonKeyPart& part : cache_.parts) {
+      writer_.text(Key::none, part.name, place_at(part.place, file_));
+    }
+    writer_.close(list);
+  }
+
+  void write_parts(Key key, const std::vector<PythonKeyPart>& parts, bool with_form) {
+    const std::uint32_t list = writer_.open(key, NodeType::list, place_);
+    for (const PythonKeyPart& part : parts) {
+      const SourcePlace place = place_at(part.place, file_);
+      const std::uint32_t item = writer_.open(Key::none, NodeType::object, place);
+      writer_.text(Key::name, part.name, place);
+      writer_.text_if(Key::input, part.input, place);
+      if (with_form) writer_.text(Key::form, part.form, place);
+      writer_.close(item);
+    }
+    writer_.close(list);
+  }
+
+  void write_inputs() {
+    std::vector<std::string_view> written;
+    const std::uint32_t list = writer_.open(Key::inputs, NodeType::list, place_);
+    for (const PythonKeyPart& part : cache_.parts) {
+      if (std::find(written.begin(), written.end(), part.input) != written.end()) continue;
+      written.push_back(part.input);
+      writer_.text(Key::none, part.input, place_at(part.place, file_));
+    }
+    writer_.close(list);
+  }
+
+  const PythonCache& cache_;
+  std::uint32_t file_;
+  SourcePlace place_;
+  PlacedWriter& writer_;
+};
+
+}  // namespace
+
+void write_caches(const std::vector<CacheRecord>& records, PlacedWriter& writer) {
+  const std::uint32_t list = writer.open_list(Key::caches);
+  for (const CacheRecord& record : records) CacheWriter(record, writer).write();
+  writer.close_list(list);
+}
+
+}  // namespace opseal

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzers/python/cache_keys.h"
+
+namespace opseal {
+
+class PlacedWriter;
+
+// A cache of built code that a file makes.
+struct CacheRecord {
+  std::uint32_t file = 0;
+  PythonCache cache;
+};
+
+void write_caches(const std::vector<CacheRecord>& records, PlacedWriter& writer);
+
+}  // namespace opseal

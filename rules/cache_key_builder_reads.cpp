@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "opseal/rule.h"
+#include "rules/cache_keys.h"
+
+namespace opseal {
+namespace {
+
+// A build has one source and one architecture: by whatever name the key knows them, it has them.
+bool is_one_thing(std::string_view input) { return input == "source" || input == "architecture"; }
+
+class KeyNames {
+ public:
+  explicit KeyNames(const Fact& parts) {
+    for (const Fact part : parts.items()) {
+      names_.push_back(part[Key::name].text());
+      if (part[Key::input].is_text()) inputs_.push_back(part[Key::input].text());
+      // All of it at once.
+      whole_environment_ = whole_environment_ ||
+                           (part[Key::input].is("environment") && part[Key::name].is("environ"));
+    }
+    std::sort(names_.begin(), names_.end());
+  }
+
+  bool cover(const Fact& read) const {
+    const std::string_view name = read[Key::name].text();
+    if (std::binary_search(names_.begin(), names_.end(), name)) return true;
+    const Fact input = read[Key::input];
+    if (input.is("environment")) return whole_environment_;
+    if (!input.is_text() || !is_one_thing(input.text())) return false;
+    return std::find(inputs_.begin(), inputs_.end(), input.text()) != inputs_.end();
+  }
+
+ private:
+  std::vector<std::string_view> names_;
+  std::vector<std::string_view> inputs_;
+  bool whole_environment_ = false;
+};
+
+void check(const Facts& facts, Sink& sink) {
+  for_each_cache(facts, [&sink](const Fact&, const Fact& cache) {
+    const Fact reads = cache[Key::reads];
+    const Fact parts = cache[Key::key_parts];
+    if (!all_read(reads) || !all_read(parts)) return;
+    sink.inspected();
+    const KeyNames key(parts);
+    std::vector<std::string> missing;
+    std::vector<Fact> places;
+    for (const Fact read : reads.items()) {
+      if (!read[Key::name].is_text() || key.cover(read)) continue;
+      missing.emplace_back(read[Key::name].text());
+      places.push_back(read[Key::name]);
+    }
+    if (missing.empty()) return;
+    Finding& finding = sink.add(cache_subject(cache),
+                                "build depends on " + quote_list(missing) + ", which the key lacks",
+                                evidence(places.front(), "handed to the build"));
+    for (std::size_t at = 1; at < places.size() && at < 8; ++at) {
+      finding.related.push_back(evidence(places[at], "handed to the build too"));
+    }
+    finding.related.push_back(evidence(cache[Key::name], "the key" + key_site(cache)));
+  });
+}
+
+}  // namespace
+
+extern constinit const Rule cache_key_builder_reads{
+    .id = "cache-key-builder-reads",
+    .title = "cache key that lacks what its build is handed",
+    .rationale =
+        "Two calls that differ in flags, in a dtype or in a variable of the environment compile "
+        "two different libraries. Where the key doesn't tell them apart, the second call is served "
+        "the library of the first, and what it asked for is silently ignored.",
+    .example = R"({"name": "kernels", "key_parts": [{"name": "source", "form": "content"}],)"
+               R"( "reads": [{"name": "source"}, {"name": "cuda_flags", "input": "flags"}]})",
+    .fix = "hash it with the rest; where it can't change the library, leave it out of the command",
+    .severity = Severity::warning,
+    .inspects = "cache of which it is said what its key holds and what its builds are handed",
+    .needs = {Key::caches, Key::reads},
+    .check = check,
+};
+
+}  // namespace opseal
