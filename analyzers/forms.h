@@ -62,4 +62,11 @@ inline constexpr Form operands_form{.item = &operand_form};
 extern const Form library_form;
 extern const Form distribution_form;
 
+// What sources say of code around registrations.
+extern const Form registrar_objects_form;
+extern const Form arch_tests_form;
+extern const Form kernel_launches_form;
+extern const Form kept_pointers_form;
+extern const Form device_functions_form;
+
 }  // namespace opseal::forms

@@ -1,0 +1,94 @@
+// What a manifest says of code around registrations, as `formats.md` (docs/formats.md) fixes it.
+
+#include "analyzers/forms.h"
+
+namespace opseal::forms {
+namespace {
+
+constexpr std::string_view storage_words[] = {"automatic", "temporary", "static"};
+constexpr Form storage_form{.text = true, .words = storage_words};
+constexpr std::string_view status_words[] = {"checked", "dropped", "swallowed"};
+constexpr Form status_form{.text = true, .words = status_words};
+constexpr Field registrar_object_fields[] = {
+    {type, &text_form, true, "C++ type of the object, or the function that registers"},
+    {name, &text_form, false, "of the object"},
+    {storage, &storage_form, false,
+     "how long it lives: to the end of a function that ends, or of the statement"},
+    {status, &status_form, false,
+     "what becomes of its answer: a result that nobody reads, or exceptions that nobody sees"},
+    {max, &count_form, false, "entries that it has room for"},
+    {calls, &count_form, false, "entries that are added whatever happens"},
+};
+constexpr Form registrar_object_form{.name = "CodeRegistrar", .fields = registrar_object_fields};
+
+constexpr std::string_view side_words[] = {"host", "host_compiler", "device", "both"};
+constexpr Form side_form{.text = true, .words = side_words};
+constexpr std::string_view test_words[] = {"always", "never"};
+constexpr Form test_status_form{.text = true, .words = test_words};
+constexpr Field arch_test_fields[] = {
+    {condition, &text_form, true, "as written"},
+    {side, &side_form, false,
+     "`host`: a function of the host, in a file that holds code for devices too; `host_compiler`: "
+     "the compiler for devices never reads the file"},
+    {status, &test_status_form, false, "how it comes out in code of the host"},
+    {function, &text_form, false, "within which it stands"},
+    {location, &location_form, false, ""},
+    {when, &text_form, false, "condition of the build that it depends on"},
+};
+constexpr Form arch_test_form{.name = "ArchTest", .fields = arch_test_fields};
+
+constexpr Field kernel_launch_fields[] = {
+    {kernel, &text_form, false, "without template arguments"},
+    {function, &text_form, false, "of the host, within which it stands"},
+    {checked, &truth_form, false,
+     "its status is used, or the error of launches is read after it: there, or by who calls the "
+     "function"},
+    {conditions, &texts_form, false,
+     "what code of the host asks of the device's capability on the way to it, as written; empty: "
+     "nothing"},
+    {location, &location_form, false, ""},
+    {when, &text_form, false, "condition of the build that it depends on"},
+    {macro, &text_form, false, "macro of the project that it came through"},
+};
+constexpr Form kernel_launch_form{.name = "KernelLaunch", .fields = kernel_launch_fields};
+
+constexpr std::string_view holder_words[] = {"named", "temporary"};
+constexpr Form holder_form{.text = true, .words = holder_words};
+constexpr Field kept_pointer_fields[] = {
+    {expression, &text_form, true, "as written"},
+    {holder, &holder_form, false,
+     "what owns the memory: a `named` tensor, or a `temporary` one that dies with the statement"},
+    {type, &text_form, false, "of the variable whose address it is"},
+    {value, &text_form, false, "number that the variable begins as"},
+    {cast, &text_form, false, "type that it is cast to point to"},
+    {function, &text_form, false, "within which it stands"},
+    {location, &location_form, false, ""},
+    {when, &text_form, false, "condition of the build that it depends on"},
+};
+constexpr Form kept_pointer_form{.name = "KeptPointer", .fields = kept_pointer_fields};
+
+constexpr std::string_view otherwise_words[] = {"nothing", "assert", "trap", "code"};
+constexpr Form guard_otherwise_form{.text = true, .words = otherwise_words};
+constexpr Field device_function_fields[] = {
+    {name, &text_form, true, ""},
+    {parameters, &texts_form, false, "names of those that have one"},
+    {unread, &texts_form, false, "parameters that its body doesn't name"},
+    {guard, &text_form, false,
+     "condition on `__CUDA_ARCH__` under which its whole body stands, as written"},
+    {otherwise, &guard_otherwise_form, false,
+     "what the body is where the guard is false: `nothing`, only `assert`, a `trap`, or other "
+     "`code`"},
+    {location, &location_form, false, ""},
+    {when, &text_form, false, "condition of the build that it depends on"},
+};
+constexpr Form device_function_form{.name = "DeviceFunction", .fields = device_function_fields};
+
+}  // namespace
+
+constinit const Form registrar_objects_form{.item = &registrar_object_form};
+constinit const Form arch_tests_form{.item = &arch_test_form};
+constinit const Form kernel_launches_form{.item = &kernel_launch_form};
+constinit const Form kept_pointers_form{.item = &kept_pointer_form};
+constinit const Form device_functions_form{.item = &device_function_form};
+
+}  // namespace opseal::forms
