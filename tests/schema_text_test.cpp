@@ -109,6 +109,18 @@ TEST_CASE("torch schema: blanks may stand before an alias mark") {
   CHECK(spaced.inputs[1].name == "b");
 }
 
+TEST_CASE("torch schema: blanks may stand before every other mark, and the name against it") {
+  const OperatorSchema schema = torch_schema(
+      "x::y(Tensor !a, Tensor ? b, Tensor []c, int [2] d, Tensor ? [] e) -> Tensor []");
+  REQUIRE(schema.inputs.size() == 5);
+  CHECK((schema.inputs[0].mutated() && schema.inputs[0].name == "a"));
+  CHECK((schema.inputs[1].optional && schema.inputs[1].name == "b"));
+  CHECK((schema.inputs[2].lists == 1 && schema.inputs[2].name == "c"));
+  CHECK((schema.inputs[3].lists == 1 && torch_type_text(schema.inputs[3]) == "int[2]"));
+  CHECK((!schema.inputs[4].optional && torch_type_text(schema.inputs[4]) == "Tensor?[]"));
+  CHECK((schema.outputs[0].lists == 1 && schema.outputs[0].name.empty()));
+}
+
 TEST_CASE("torch schema: what is none is no schema") {
   for (const char* text : {"", "x", "x::y(", "x::y(Tensor a", "x::y(Tensor a)", "x::y(Tensor a) ->",
                            "x::y(Tensor a,) -> Tensor", "x::y(str a=\") -> Tensor", "x::y)(",

@@ -186,6 +186,23 @@ TEST_CASE("one operator has kernels and shape functions of both languages") {
   CHECK(facts.files[op[Key::abstract].where().file].path == "ops.py");
 }
 
+TEST_CASE("a helper that registers at once says for which platform only where it is told") {
+  const Facts facts = read(
+      {{"ops.py",
+        "from .library import direct_register_custom_op\nfrom torch.library import Library\n\n"
+        "lib = Library(\"demo\", \"FRAGMENT\")\n\n\n"
+        "def f(x: torch.Tensor) -> torch.Tensor:\n    return x\n\n\n"
+        "direct_register_custom_op(op_name=\"told\", op_func=f, mutates_args=[], target_lib=lib, "
+        "dispatch_key=\"XPU\")\n"
+        "direct_register_custom_op(op_name=\"open\", op_func=f, mutates_args=[], "
+        "target_lib=lib)\n"}});
+  const Fact told = operator_of(facts, "demo::told")[Key::kernels];
+  const Fact open = operator_of(facts, "demo::open")[Key::kernels];
+  REQUIRE((told.size() == 1 && open.size() == 1));
+  for (const Fact kernel : told.items()) CHECK(kernel[Key::platform].is("XPU"));
+  for (const Fact kernel : open.items()) CHECK(!kernel[Key::platform].said());
+}
+
 TEST_CASE("a namespace that the build picks may be any") {
   const Facts facts =
       read({{"ops.cpp",

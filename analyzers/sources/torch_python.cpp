@@ -61,7 +61,9 @@ class PythonReader {
         break;
       case PythonKind::torch_direct:
         add(definition_of(from));
-        add_kernels(from, "CUDA");
+        // For what, where the call does not say it, is up to the project's own copy of the
+        // function: some take CUDA, others the platform that runs.
+        add_kernels(from, {});
         add_fake(from, from.fake);
         break;
       case PythonKind::torch_fake:
