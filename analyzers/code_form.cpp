@@ -1,4 +1,5 @@
-// What a manifest says of code around registrations, as `formats.md` (docs/formats.md) fixes it.
+// What a manifest says of the sources that it was read from, and of their code around
+// registrations, as `formats.md` (docs/formats.md) fixes it.
 
 #include "analyzers/forms.h"
 
@@ -83,8 +84,33 @@ constexpr Field device_function_fields[] = {
 };
 constexpr Form device_function_form{.name = "DeviceFunction", .fields = device_function_fields};
 
+constexpr Field undecided_fields[] = {
+    {name, &text_form, false, "as it is written"},
+    {reason, &text_form, false, "what keeps it from being known"},
+    {location, &location_form, false, ""},
+};
+constexpr Form undecided_form{.name = "Undecided", .fields = undecided_fields};
+constexpr Form undecided_list{.item = &undecided_form};
+constexpr Field ignore_fields[] = {
+    {name, &text_form, true, "id of a rule"},
+    {reason, &text_form, false, ""},
+    {location, &location_form, false, ""},
+};
+constexpr Form ignore_form{.name = "Ignore", .fields = ignore_fields};
+constexpr Form ignores_form{.item = &ignore_form};
+constexpr Field tree_fields[] = {
+    {files, &count_form, false, "sources that register or look up something"},
+    {partial, &truth_form, false,
+     "true: other files of the project were not given, so that what is missing may be there"},
+    {undecided, &undecided_list, false,
+     "registrations whose name is only known when the code runs"},
+    {exceptions, &ignores_form, false,
+     "comments that accept a finding: `opseal: ignore(rule): reason`"},
+};
+
 }  // namespace
 
+constinit const Form tree_form{.name = "SourceTree", .fields = tree_fields};
 constinit const Form registrar_objects_form{.item = &registrar_object_form};
 constinit const Form arch_tests_form{.item = &arch_test_form};
 constinit const Form kernel_launches_form{.item = &kernel_launch_form};

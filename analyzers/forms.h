@@ -62,7 +62,8 @@ inline constexpr Form operands_form{.item = &operand_form};
 extern const Form library_form;
 extern const Form distribution_form;
 
-// What sources say of code around registrations.
+// The sources, and what they say of code around registrations.
+extern const Form tree_form;
 extern const Form registrar_objects_form;
 extern const Form arch_tests_form;
 extern const Form kernel_launches_form;

@@ -518,31 +518,6 @@ constexpr Field registration_fields[] = {
 constexpr Form registration_form{.name = "Registration", .fields = registration_fields};
 constexpr Form registrations_form{.item = &registration_form};
 
-constexpr Field undecided_fields[] = {
-    {name, &text_form, false, "as it is written"},
-    {reason, &text_form, false, "what keeps it from being known"},
-    {location, &location_form, false, ""},
-};
-constexpr Form undecided_form{.name = "Undecided", .fields = undecided_fields};
-constexpr Form undecided_list{.item = &undecided_form};
-constexpr Field ignore_fields[] = {
-    {name, &text_form, true, "id of a rule"},
-    {reason, &text_form, false, ""},
-    {location, &location_form, false, ""},
-};
-constexpr Form ignore_form{.name = "Ignore", .fields = ignore_fields};
-constexpr Form ignores_form{.item = &ignore_form};
-constexpr Field tree_fields[] = {
-    {files, &count_form, false, "sources that register or look up something"},
-    {partial, &truth_form, false,
-     "true: other files of the project were not given, so that what is missing may be there"},
-    {undecided, &undecided_list, false,
-     "registrations whose name is only known when the code runs"},
-    {exceptions, &ignores_form, false,
-     "comments that accept a finding: `opseal: ignore(rule): reason`"},
-};
-constexpr Form tree_form{.name = "SourceTree", .fields = tree_fields};
-
 constexpr Field producer_fields[] = {
     {name, &text_form, false, ""},
     {version, &text_form, false, ""},

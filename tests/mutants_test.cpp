@@ -47,8 +47,9 @@ const std::vector<Lack>& lacks() {
   static const std::vector<Lack> all = {
       {"dispatch records",
        {"allowlist-stale", "claim-without-launch", "coverage-empty", "enum-consumer-missed",
-        "enumerator-unused", "fallback-default-wrong", "launch-without-claim",
-        "predicate-overclaims", "predicate-underclaims", "dispatch-kernel-split"}},
+        "enumerator-unused", "predicate-constant", "predicate-guard-mismatch",
+        "fallback-default-wrong", "launch-without-claim", "predicate-overclaims",
+        "predicate-underclaims", "dispatch-kernel-split"}},
       {"dtypes",
        {"cross-dtype-gap", "cross-provider-gap", "dtype-narrowed", "dtype-rejected",
         "dtype-unknown", "etp-int-x-repr", "ggml-file-format-name", "grad-dtype-narrower"}},

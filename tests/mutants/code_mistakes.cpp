@@ -11,6 +11,16 @@ bool add_registrar(Place& place, Json registrar) {
   return true;
 }
 
+// Another kind that the predicate accepts on some conditions, and whose kernel asserts one.
+bool assert_in_kernel(Place& place, Json conditions, const std::string& asserted) {
+  place.item["predicate"]["kinds"].push_back("planted");
+  place.item["predicate"]["always"].push_back("planted");
+  place.item["predicate"]["conditions"]["planted"] = std::move(conditions);
+  place.item["table"]["entries"].push_back(
+      {{"kind", "planted"}, {"kernel", "planted_kernel"}, {"asserts", Json::array({asserted})}});
+  return true;
+}
+
 }  // namespace
 
 std::vector<Mistake> code_mistakes() {
@@ -30,6 +40,15 @@ std::vector<Mistake> code_mistakes() {
        [](Place& place) {
          return add_registrar(place, {{"type", "register_kernels"}, {"status", "dropped"}});
        }},
+      {"predicate-constant", "a kernel that asserts what the predicate doesn't ask",
+       [](Place& place) { return assert_in_kernel(place, Json::array(), "$->src[0]->type==F32"); },
+       "dispatch"},
+      {"predicate-guard-mismatch", "a kernel that wants a larger multiple than the predicate",
+       [](Place& place) {
+         return assert_in_kernel(place, Json::array({"$->src[0]->ne[0]%32==0"}),
+                                 "$->src[0]->ne[0]%64==0");
+       },
+       "dispatch"},
       {"enumerator-unused", "a format that only the predicate names",
        [](Place& place) {
          Json entries = Json::array();
