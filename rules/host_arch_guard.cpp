@@ -44,7 +44,7 @@ extern constinit const Rule host_arch_guard{
         "does, or move the test into device code",
     .severity = Severity::error,
     .tier = Tier::lexed,
-    .inspects = "conditional that compares `__CUDA_ARCH__` in code of which the side is known",
+    .inspects = "conditional that tests `__CUDA_ARCH__` in code of which the side is known",
     .needs = {Key::arch_tests, Key::side},
     .check = check,
 };

@@ -60,16 +60,25 @@ class ArchTestReader {
  private:
   void read(const SourceBranch& branch) {
     const Tokens condition = source_.directive(branch.asks);
-    if (condition.empty() || (branch.word != "if" && branch.word != "elif")) return;
+    const bool asks_if_defined = branch.word == "ifdef";
+    if (condition.empty() || (branch.word != "if" && branch.word != "elif" && !asks_if_defined))
+      return;
     const bool mentions = std::any_of(condition.begin(), condition.end(),
                                       [](const Token& token) { return token.is(architecture); });
     if (!mentions || std::any_of(condition.begin(), condition.end(), is_of_compilers)) return;
-    const WithoutMacro on_host = without_macro(condition, architecture);
+    WithoutMacro on_host = without_macro(condition, architecture);
+    if (asks_if_defined) on_host = {false, false};
     // A branch of directives alone, `#error`, is a remark.
-    if (!on_host.compares || !holds_anything(branch)) return;
+    if (!holds_anything(branch)) return;
     ArchTest test;
     test.side = side_of(branch, test.function);
     if (test.side.empty()) return;
+    // Whether it is defined tells code of the host from that of devices, where both are compiled
+    // from one text. Code in a function that no compiler for devices reads is dead all the same.
+    if (!on_host.compares && (test.side != "host_compiler" || test.function.empty() ||
+                              branch.tokens.empty() || on_host.truth.value_or(true))) {
+      return;
+    }
     if (test.side.starts_with("host")) {
       if (!on_host.truth || serves_host(condition)) return;
       const std::string outer = source_.unit.conditions[branch.outer].text();
