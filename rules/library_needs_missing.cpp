@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +11,7 @@
 #include "opseal/rule.h"
 #include "opseal/text.h"
 #include "rules/libraries_by_name.h"
+#include "rules/library_reach.h"
 #include "rules/library_variants.h"
 #include "rules/search_paths.h"
 #include "rules/string_forms.h"
@@ -56,7 +56,11 @@ class NeedsCheck {
     }
     if (base_ == PlatformBase::musllinux) report_other_c_library(missing);
     for (const auto& [soname, needers] : missing) report(soname, needers);
-    judge_reach();
+  }
+
+  // The system, or somebody whom the package asks for, may well provide it.
+  bool may_come_from_elsewhere(const PlacedLibrary& one, std::string_view soname) const {
+    return is_base_library(base_, soname) || is_elsewhere(one, soname);
   }
 
  private:
@@ -215,83 +219,6 @@ class NeedsCheck {
     }
   }
 
-  // A library of the package is found only where a run path leads to it, or where it was loaded
-  // before. The run path of a library doesn't hold for those that load it or that it loads, but
-  // `DT_RPATH` does.
-  void judge_reach() {
-    if (!distribution_[Key::kind].is("wheel")) return;
-    // Folders that `DT_RPATH` of any library leads to, and needs that some library's paths meet.
-    std::set<std::string> inherited;
-    std::set<std::string_view> reached;
-    std::size_t loads = 0;
-    for (const PlacedLibrary& one : group_) {
-      if (one.content[Key::loaded_by].size() > 0) ++loads;
-      for (const Fact entry : one.content[Key::rpath].items()) {
-        inherited.insert(search_folder(one.path(), entry.text()));
-      }
-      for (const Fact need : one.content[Key::needed].items()) {
-        if (reaches(one, need.text())) reached.insert(need.text());
-      }
-    }
-    std::map<std::string_view, std::vector<Needer>> unreachable;
-    for (const PlacedLibrary& one : group_) {
-      if (!is_imported(one)) continue;
-      for (const Fact need : one.content[Key::needed].items()) {
-        const std::vector<const PlacedLibrary*>& providers = together_.named(need.text());
-        if (providers.empty() || reached.contains(need.text())) continue;
-        if (is_base_library(base_, need.text()) || is_elsewhere(one, need.text())) continue;
-        const bool found = std::any_of(
-            providers.begin(), providers.end(), [&inherited](const PlacedLibrary* provider) {
-              return is_imported(*provider) || inherited.contains(folder_of(provider->path()));
-            });
-        if (!found) unreachable[need.text()].push_back({&one, need});
-      }
-    }
-    for (const auto& [soname, needers] : unreachable) {
-      const Needer& first = needers.front();
-      const PlacedLibrary& provider = *together_.named(soname).front();
-      std::string message = "needs " + quote(soname) + ", which is packed as " +
-                            quote(provider.path()) + ", and no run path leads there";
-      if (needers.size() == 2) message += "; so does another library";
-      if (needers.size() > 2) {
-        message += "; so do " + std::to_string(needers.size() - 1) + " other libraries";
-      }
-      Finding& finding = sink_.add("library " + std::string(first.library->path()),
-                                   std::move(message), evidence(first.need, "needed here"));
-      finding.related.push_back(evidence(provider.library[Key::path], "it lies here"));
-      // Python may put together the name of a file that it loads first.
-      if (loads > needers.size()) finding.severity = Severity::warning;
-      finding.fix = "add its folder to the run path, relative to `$ORIGIN`, or load it first";
-    }
-  }
-
-  static std::string folder_of(std::string_view path) {
-    const std::size_t slash = path.rfind('/');
-    return std::string(path.substr(0, slash == path.npos ? 0 : slash));
-  }
-
-  // Python imports it, or names its file.
-  static bool is_imported(const PlacedLibrary& one) {
-    return (one.content[Key::imported_by].size() > 0 || one.content[Key::loaded_by].size() > 0) &&
-           !one.content[Key::type].is("program");
-  }
-
-  bool reaches(const PlacedLibrary& one, std::string_view soname) const {
-    for (const PlacedLibrary* provider : together_.named(soname)) {
-      for (const Key key : {Key::rpath, Key::run_path}) {
-        for (const Fact entry : one.content[key].items()) {
-          if (!entry.text().starts_with('$')) continue;
-          const std::string folder = search_folder(one.path(), entry.text());
-          if (folder == folder_of(provider->path())) return true;
-          for (const Fact alias : provider->content[Key::aliases].items()) {
-            if (folder == folder_of(alias.text())) return true;
-          }
-        }
-      }
-    }
-    return false;
-  }
-
   const LibraryGroup& group_;
   Fact distribution_;
   PlatformBase base_;
@@ -306,7 +233,14 @@ class NeedsCheck {
 void check(const Facts& facts, Sink& sink) {
   const LibraryFacts libraries(facts);
   for (const LibraryGroup& group : library_groups(libraries)) {
-    NeedsCheck(group, sink).run();
+    NeedsCheck check(group, sink);
+    check.run();
+    check_reach(
+        group,
+        [&check](const PlacedLibrary& one, std::string_view soname) {
+          return check.may_come_from_elsewhere(one, soname);
+        },
+        sink);
     check_version_needs(group, sink);
     check_string_forms(group, sink);
     check_symbol_needs(libraries, group, sink);
