@@ -4,6 +4,7 @@
 
 #include "opseal/one_slip.h"
 #include "opseal/rule.h"
+#include "opseal/sources.h"
 #include "rules/dispatch_kinds.h"
 
 namespace opseal {
@@ -118,6 +119,8 @@ void check(const Facts& facts, Sink& sink) {
         continue;
       }
       if (!op.is_text() || !has_operators || operators.has(op.text())) continue;
+      // Nobody wrote that record: the code asks for a name, of which `lookup-unregistered` judges.
+      if (is_of_sources(manifest)) continue;
       if (++suggestions > most_suggestions) continue;
       const std::string_view meant = operators.meant(op.text());
       if (meant.empty()) continue;

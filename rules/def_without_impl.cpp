@@ -34,13 +34,15 @@ void check(const Facts& facts, Sink& sink) {
     if (!has_kernels(manifest)) continue;
     PlatformNames names(manifest);
     const bool saw = saw_accelerator(manifest, names);
+    // A registration whose name isn't known may be the one that is missing.
+    const bool undecided = manifest[Key::tree][Key::undecided].size() > 0;
     for (const Fact op : manifest[Key::operators].items()) {
       if (!op[Key::schema].is_text() || needs_no_kernel(op) || op[Key::deprecated].truth()) {
         continue;
       }
       const KernelRoles roles = kernel_roles(op, names);
       const bool runs = may_run(op, roles);
-      if (!roles.known || (!runs && !saw)) continue;
+      if (!roles.known || (!runs && (!saw || undecided))) continue;
       // With nothing registered at all it is `dispatch-empty`, which leaves out torch.
       if (!roles.any && !manifest[Key::system].is("torch")) continue;
       sink.inspected();

@@ -54,7 +54,7 @@ extern constinit const Rule dtype_raw_cast{
     .example =
         R"json({"opseal_manifest": 1, "pointers": [{"expression": "&one", "type": "float", "value": "1.0f", "cast": "half"}]})json",
     .fix = "convert the number, and hand over the address of a variable of the type that is read",
-    .severity = Severity::error,
+    .severity = Severity::warning,
     .tier = Tier::lexed,
     .inspects = "address of a number that is cast to point to another floating type",
     .needs = {Key::pointers, Key::type, Key::cast, Key::value},

@@ -4,6 +4,7 @@
 #include "opseal/platforms.h"
 #include "opseal/registration.h"
 #include "opseal/rule.h"
+#include "opseal/sources.h"
 #include "opseal/text.h"
 #include "rules/kernel_key.h"
 
@@ -51,6 +52,13 @@ std::string code_text(const Fact& kernel) {
   return "a kernel";
 }
 
+// C++ that says it twice in one file, in the same builds: the second takes the first one's place.
+bool is_said_twice(const Fact& manifest, const Fact& a, const Fact& b) {
+  return is_of_sources(manifest) && manifest[Key::system].is("torch") && !is_in_python(a) &&
+         !may_be_alternatives(manifest, a, b) && !a[Key::fallthrough].truth() &&
+         !b[Key::fallthrough].truth();
+}
+
 void compare(const Fact& manifest, const Fact& op, const Keyed& one, const Keyed& other,
              Sink& sink) {
   const bool in_order = one.kernel.index() < other.kernel.index();
@@ -65,6 +73,16 @@ void compare(const Fact& manifest, const Fact& op, const Keyed& one, const Keyed
                                     " both register a kernel at " + decision_text(b.kernel),
                                 evidence(b.kernel, "the later one" + site_of(b.kernel)));
     finding.related.push_back(evidence(a.kernel, "the first one" + site_of(a.kernel)));
+    return;
+  }
+  if (is_said_twice(manifest, a.kernel, b.kernel)) {
+    Finding& finding = sink.add(subject_of(manifest, op),
+                                code_text(b.kernel) + " takes the place of " + code_text(a.kernel) +
+                                    " at " + decision_text(b.kernel),
+                                evidence(b.kernel, "the later one" + site_of(b.kernel)));
+    finding.related.push_back(evidence(a.kernel, "the first one" + site_of(a.kernel)));
+    finding.severity = Severity::warning;
+    finding.fix = "remove one of the two, or register it for the key that was meant";
     return;
   }
   if (!rows_are_declared(manifest) || a.code == 0 || a.code != b.code) return;

@@ -40,7 +40,7 @@ std::string_view meant(std::string_view written, const std::vector<std::string_v
 // XLA brings the platform of its C++ macro to one spelling itself; those are the rows of sources
 // that say what the handler is.
 bool is_any_case(const Fact& manifest, const Fact& target) {
-  return is_of_sources(manifest) && target[Key::handler_kind].said();
+  return is_of_sources(manifest) && target[Key::handler_kind].said() && !is_in_python(target);
 }
 
 void check(const Facts& facts, Sink& sink) {

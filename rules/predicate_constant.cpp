@@ -90,7 +90,9 @@ extern constinit const Rule predicate_constant{
     .rationale =
         "The kernel takes only operands of one dtype or without gaps, and ends the program for any "
         "other. The predicate, whose task is to say so before work is placed, says yes to all of "
-        "them, so the scheduler never looks for a backend that could do it.",
+        "them, so the scheduler never looks for a backend that could do it. In messages `$` stands "
+        "for "
+        "the operation that is asked about.",
     .example =
         R"({"operator": "op", "backend": "gpu", "predicate": {"kinds": ["NORM"], "always": ["NORM"], "conditions": {"NORM": []}},)"
         R"( "table": {"entries": [{"kind": "NORM", "kernel": "norm", "asserts": ["$->src[0]->type==F32"]}]

@@ -158,7 +158,8 @@ extern constinit const Rule predicate_guard_mismatch{
     .rationale =
         "The predicate refuses rows whose length is no multiple of one number, and the kernel "
         "asserts that it is a multiple of another. One of the two was changed and the other "
-        "forgotten: what lies between them is placed on the backend and ends the program there.",
+        "forgotten: what lies between them is placed on the backend and ends the program there. In "
+        "messages `$` stands for the operation that is asked about.",
     .example =
         R"({"operator": "op", "backend": "gpu", "predicate": {"kinds": ["GET_ROWS"], "conditions": {"GET_ROWS": ["$->src[0]->ne[0]%32==0"]}},)"
         R"( "table": {"entries": [{"kind": "GET_ROWS", "kernel": "get_rows", "asserts": ["$->src[0]->ne[0]%64==0"]}]}})",

@@ -53,8 +53,6 @@ bool speaks_torch(const Fact& system) {
 
 struct Mismatch {
   std::string text;
-  // As the schema has it.
-  const SchemaOperand* operand = nullptr;
 };
 
 Mismatch mismatch_of_parameters(const TorchSignature& signature, const OperatorSchema& schema) {
@@ -62,10 +60,8 @@ Mismatch mismatch_of_parameters(const TorchSignature& signature, const OperatorS
     const std::string expected = compared_type(schema.inputs[at]);
     const std::string& found = signature.parameters[at];
     if (expected.empty() || found.empty() || found == expected) continue;
-    return {
-        "takes " + quote(signature.written[at]) + " where its schema has " +
-            quote(torch_type_text(schema.inputs[at]) + " " + std::string(schema.inputs[at].name)),
-        &schema.inputs[at]};
+    return {"takes " + quote(signature.written[at]) + " where its schema has " +
+            quote(torch_type_text(schema.inputs[at]) + " " + std::string(schema.inputs[at].name))};
   }
   return {};
 }

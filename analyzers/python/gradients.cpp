@@ -199,6 +199,9 @@ class GradientReader {
         const std::optional<PythonReturn> spread = read_values(syntax_.first(item), depth + 1);
         if (!spread) return {};
         one = *spread;
+      } else if (syntax_.text_of(item).starts_with('*')) {
+        // Without brackets the grammar takes the star of `*f(x)` for a part of the call.
+        return {};
       } else {
         one.values = 1;
         one.without_nones = syntax_.is(syntax_.unwrapped(item), SyntaxKind::none) ? 0 : 1;

@@ -149,7 +149,9 @@ bool leaves_build_alone(const FlowRoot& root) {
   const bool upper_home = root.kind == FlowRoot::Kind::environment &&
                           (has(parts, "path") || has(parts, "cc") || parts.empty());
   if (upper_home) return true;
-  if (word == "include_paths" || word == "flags" || word == "link_flags") return false;
+  // `get_device_capability` is about more than the device.
+  if (word == "include_paths" || word == "flags" || word == "link_flags" || word == "architecture")
+    return false;
   return std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
     for (const std::string_view end : {"dir", "path", "file", "folder", "name"}) {
       if (part.ends_with(end)) return true;

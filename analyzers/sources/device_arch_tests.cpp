@@ -121,6 +121,9 @@ class ArchTestReader {
       host_file_ = is_host_file(source_, path_);
       host_file_known_ = true;
     }
+    // A macro in front of the function may make it one for devices, too, and the build may hand
+    // such a file to their compiler.
+    if (host_file_ && around != no_scope && side_at(source_, at) == CodeSide::unknown) return {};
     if (host_file_) return "host_compiler";
     // At the top of a file may stand code for both.
     if (around == no_scope) return {};

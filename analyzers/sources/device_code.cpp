@@ -111,7 +111,12 @@ void write_launches(const std::vector<DeviceCode>& codes, const std::set<std::ui
 
 bool says_device_code(std::string_view bytes) {
   static const Needles needles({"__CUDA_ARCH__", "<<<", "<< <", "LaunchKernel", "LaunchCooperative",
-                                "GetLastError", "PeekAtLastError", "__global__"});
+                                "GetLastError", "PeekAtLastError", "__global__",
+                                // Helpers that wait and look at what comes back.
+                                "DeviceSynchronize(", "StreamSynchronize(", "EventSynchronize(",
+                                // Numbers cast to another type by their address.
+                                "half*)&", "half *)&", "half*>(&", "half2*)&", "bfloat16*)&",
+                                "bfloat16 *)&", "bfloat16*>(&"});
   return needles.occur_in(bytes) || takes_pointers_of_calls(bytes);
 }
 

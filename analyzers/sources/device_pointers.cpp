@@ -7,6 +7,7 @@
 
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/device_sides.h"
+#include "opseal/text.h"
 
 namespace opseal {
 namespace {
@@ -155,10 +156,28 @@ class PointerReader {
     return false;
   }
 
-  bool asks_for_layout(std::uint32_t scope, std::uint32_t at) const {
-    const TokenRange body = source_.shape.scopes[scope].body;
-    return std::any_of(tokens_.begin() + body.begin, tokens_.begin() + at,
-                       [](const Token& token) { return is_one_of(token, asking); });
+  // Whether the function has asked for the layout before, by a check or a copy that has a name:
+  // `CHECK_CONTIG(x)`, `x = x.contiguous();`.
+  bool asks_for_layout(std::uint32_t scope, std::uint32_t at) {
+    if (scope != asked_scope_) {
+      asked_scope_ = scope;
+      const TokenRange body = source_.shape.scopes[scope].body;
+      for (asked_at_ = body.begin; asked_at_ < body.end; ++asked_at_) {
+        if (asks_here(asked_at_)) break;
+      }
+    }
+    return asked_at_ < at;
+  }
+
+  bool asks_here(std::uint32_t at) const {
+    const Token& token = tokens_[at];
+    if (!token.is_identifier()) return false;
+    if (is_one_of(token, asking)) return true;
+    if (token.is("contiguous")) {
+      return at + 3 < tokens_.size() && tokens_[at + 1].is('(') && tokens_[at + 2].is(')') &&
+             tokens_[at + 3].is(';');
+    }
+    return lower(token.text).find("contig") != std::string::npos;
   }
 
   void read(std::uint32_t at) {
@@ -184,6 +203,10 @@ class PointerReader {
   const PlainSource& source_;
   const std::vector<Token>& tokens_;
   std::vector<KeptPointer>& pointers_;
+  // The function that was looked at last, and where it first asks for the layout; its end where it
+  // doesn't.
+  std::uint32_t asked_scope_ = no_scope;
+  std::uint32_t asked_at_ = 0;
 };
 
 bool is_blank(char byte) { return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; }

@@ -51,6 +51,9 @@ class RegistrarReader {
   }
 
  private:
+  // For each the function around it is read; only a file made to be slow has so many.
+  static constexpr std::size_t most_records = 512;
+
   const Token& at(std::uint32_t index) const { return unit_.tokens[index]; }
 
   SourcePlace place_of_token(std::uint32_t index) const {
@@ -93,6 +96,7 @@ class RegistrarReader {
   void read_owner(TokenRange range, std::uint32_t name) {
     const bool is_temporary = at(name + 1).is('(');
     if (!is_temporary && !at(name + 1).is_identifier()) return;
+    if (records_.size() >= most_records) return;
     RegistrarRecord record;
     record.type = at(name).text;
     record.storage = is_temporary ? "temporary" : "automatic";
@@ -122,12 +126,12 @@ class RegistrarReader {
   }
 
   void read_resolver(TokenRange range, std::uint32_t name, bool is_static) {
-    if (name + 4 >= range.end + 1 || !at(name + 1).is('<')) return;
+    if (name + 4 >= range.end || !at(name + 1).is('<') || records_.size() >= most_records) return;
     std::uint32_t most = 0;
     const std::string_view digits = at(name + 2).text;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), most);
     if (error != std::errc() || end != digits.data() + digits.size()) return;
-    if (!at(name + 3).is('>') || name + 4 >= range.end || !at(name + 4).is_identifier()) return;
+    if (!at(name + 3).is('>') || !at(name + 4).is_identifier()) return;
     RegistrarRecord record;
     record.type = resolver;
     record.name = at(name + 4).text;
@@ -135,15 +139,25 @@ class RegistrarReader {
     record.most = most;
     std::set<std::string_view> known;
     std::uint32_t custom = 0;
-    count_added(function_->statements, record.name, known, custom);
+    // Another object of that name, in another block, gets what is added from there on.
+    const std::uint32_t until = next_of_that_name(name);
+    count_added(function_->statements, {name, until}, record.name, known, custom);
     record.added = static_cast<std::uint32_t>(known.size()) + custom;
     record.place = place_of_token(name);
     records_.push_back(std::move(record));
   }
 
+  // Where the next resolver of the same name is declared, or the end of the function.
+  std::uint32_t next_of_that_name(std::uint32_t name) const {
+    for (std::uint32_t index = name + 5; index + 4 < function_->body.end; ++index) {
+      if (at(index).text == resolver && at(index + 4).text == at(name + 4).text) return index;
+    }
+    return function_->body.end;
+  }
+
   // Only what no condition, loop or branch of the preprocessor stands around. One operator that is
   // added twice takes one place.
-  void count_added(const std::vector<Statement>& block, std::string_view object,
+  void count_added(const std::vector<Statement>& block, TokenRange within, std::string_view object,
                    std::set<std::string_view>& known, std::uint32_t& custom) const {
     std::size_t branches = 0;
     for (const Statement& statement : block) {
@@ -151,12 +165,13 @@ class RegistrarReader {
       if (statement.kind == StatementKind::branch_end && branches > 0) --branches;
       if (branches > 0) continue;
       if (statement.kind == StatementKind::block) {
-        count_added(statement.body, object, known, custom);
+        count_added(statement.body, within, object, known, custom);
       }
       const bool is_evaluated = statement.kind == StatementKind::expression ||
                                 statement.kind == StatementKind::if_ ||
                                 statement.kind == StatementKind::returns;
-      if (!is_evaluated) continue;
+      if (!is_evaluated || statement.tokens.begin < within.begin) continue;
+      if (statement.tokens.begin >= within.end) continue;
       for (std::uint32_t index = statement.tokens.begin; index + 3 < statement.tokens.end;
            ++index) {
         if (at(index).text != object || !(at(index + 1).is('.') || at(index + 1).is("->")))
@@ -210,7 +225,8 @@ class RegistrarReader {
         // `def` and `impl` are members of what registers.
         const bool is_member = at(inner - 1).is('.') || at(inner - 1).is("->");
         const bool is_short = at(inner).is("def") || at(inner).is("impl");
-        if (is_short && !is_member) continue;
+        // Other classes have such members: `this->impl().close()`.
+        if (is_short && (!is_member || !at(inner + 2).is_string())) continue;
         RegistrarRecord record;
         record.type = at(inner).text;
         record.status = "swallowed";

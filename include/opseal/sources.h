@@ -14,6 +14,11 @@ inline bool is_of_sources(const Fact& manifest) {
   return manifest[Key::tree].said() && manifest[Key::producer][Key::name].is(sources_producer);
 }
 
+// The fact stands in a Python file.
+inline bool is_in_python(const Fact& fact) {
+  return fact.facts().files[fact.where().file].path.ends_with(".py");
+}
+
 // Other files of the project were not given: what is missing may be there.
 inline bool is_partial_tree(const Fact& manifest) {
   return manifest[Key::tree][Key::partial].truth();
