@@ -52,6 +52,15 @@ void report(const Fact& manifest, const Space& slip, const Space& meant, Sink& s
   finding.fix = "register it in " + quote(meant.name);
 }
 
+// The same but for one letter of a short word.
+bool is_another_letter(std::string_view a, std::string_view b) {
+  constexpr std::size_t short_word = 8;
+  if (a.size() != b.size() || a.size() >= short_word) return false;
+  std::size_t differing = 0;
+  for (std::size_t at = 0; at < a.size(); ++at) differing += a[at] != b[at] ? 1 : 0;
+  return differing == 1;
+}
+
 void compare(const Fact& manifest, std::vector<Space>& spaces, Sink& sink) {
   std::sort(spaces.begin(), spaces.end(), [](const Space& a, const Space& b) {
     return a.core.size() != b.core.size() ? a.core.size() < b.core.size() : a.core < b.core;
@@ -64,6 +73,8 @@ void compare(const Fact& manifest, std::vector<Space>& spaces, Sink& sink) {
       // A slip seldom hits the first letter, and families of names often differ there.
       if (spaces[i].core[0] != spaces[j].core[0]) continue;
       if (!one_slip_apart(spaces[i].core, spaces[j].core)) continue;
+      // `autosp` and `autotp` are two things; so are most short words that differ in one letter.
+      if (is_another_letter(spaces[i].core, spaces[j].core)) continue;
       if (!may_share_package(spaces[i], spaces[j])) continue;
       const bool less = spaces[i].operators < spaces[j].operators;
       const Space& slip = less ? spaces[i] : spaces[j];

@@ -21,10 +21,10 @@ bool is_scalar(std::string_view name) {
 }
 
 // The name within numpy, empty for what isn't of it.
-std::string_view numpy_name(const std::vector<std::string>& names) {
+std::string numpy_name(const std::vector<std::string>& names) {
   if (names.size() != 1) return {};
   const std::string_view name = names.front();
-  return name.starts_with("numpy.") ? name.substr(6) : std::string_view();
+  return std::string(name.starts_with("numpy.") ? name.substr(6) : std::string_view());
 }
 
 class AttributeType {
@@ -69,8 +69,8 @@ class AttributeType {
       if (name == "bool") return "bool";
       if (name == "str") return "string";
     }
-    const std::string_view name = numpy_name(scopes_.full_names(function));
-    if (is_scalar(name)) return std::string(name);
+    const std::string name = numpy_name(scopes_.full_names(function));
+    if (is_scalar(name)) return name;
     if (name == "bool_") return "bool";
     const bool makes_array =
         name == "array" || name == "asarray" || name == "arange" || name == "zeros";
@@ -78,8 +78,8 @@ class AttributeType {
     // `np.array([1, 2], dtype=np.int32)`.
     for (const BoundArgument& argument : bind_call(syntax_, arguments, "object dtype").arguments) {
       if (argument.keyword != "dtype") continue;
-      const std::string_view dtype = numpy_name(scopes_.full_names(argument.value));
-      if (is_scalar(dtype)) return "span<" + std::string(dtype) + ">";
+      const std::string dtype = numpy_name(scopes_.full_names(argument.value));
+      if (is_scalar(dtype)) return "span<" + dtype + ">";
     }
     return {};
   }

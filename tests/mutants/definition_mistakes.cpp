@@ -132,7 +132,7 @@ std::vector<Mistake> definition_mistakes() {
          Json computed = place.item["traced_signatures"].front();
          if (computed.back() != "float32") return false;
          computed.back() = "float64";
-         any_of(place.item["kernels"], place.random)["signatures"] = {computed};
+         any_of(place.item["kernels"], place.random)["signatures"] = Json::array({computed});
          return true;
        }},
       {"mutation-unmarked", "an operand and its schema differ about a write",

@@ -105,7 +105,7 @@ std::vector<Mistake> registration_mistakes() {
       {"stub-lowering", "a stub where a kernel is registered",
        [](Place& place) {
          if (!has_items(place.item, "kernels") || !has(place.item, "stub_platforms")) return false;
-         place.item["stub_platforms"] = {place.item["kernels"].front()["platform"]};
+         place.item["stub_platforms"] = Json::array({place.item["kernels"].front()["platform"]});
          return true;
        }},
       {"dispatch-empty", "every kernel lost",
