@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "analyzers/words.h"
+
 namespace opseal {
 namespace {
 
@@ -14,12 +16,6 @@ bool is_space(char byte) { return byte == ' ' || byte == '\t' || byte == '\n' ||
 bool is_word(char byte) {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
          (byte >= '0' && byte <= '9') || byte == '_';
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
 }
 
 // The end of a quoted text that begins at `at`, its mark included; npos when it has none.

@@ -12,25 +12,10 @@
 #include "opseal/registration.h"
 #include "rules/rules.h"
 #include "tests/bounded.h"
+#include "tests/source_folder.h"
 
 namespace opseal::test {
 namespace {
-
-using Sources = std::vector<std::pair<std::string, std::string>>;
-
-Facts read(const Sources& sources, bool partial = false) {
-  SourceFolder folder;
-  folder.place.path = "project";
-  folder.partial = partial;
-  for (const auto& [path, text] : sources) {
-    InputFile file;
-    file.path = path;
-    file.bytes = text;
-    file.size = text.size();
-    folder.files.push_back(file);
-  }
-  return load_sources(folder, 2);
-}
 
 // `CPU: x.scalar_type() f16 f32 by AT_…; y …` for each kernel.
 std::string choices(const Facts& facts) {
@@ -56,9 +41,10 @@ std::string choices(const Facts& facts) {
 
 // Of a function with this body.
 std::string choices_of(const std::string& body, const std::string& before = {}) {
-  return choices(read({{"csrc/ops.cpp", before + "at::Tensor f(const at::Tensor& x) {\n" + body +
-                                            "\n}\nTORCH_LIBRARY_IMPL(demo, CPU, m) {\n"
-                                            "  m.impl(\"f\", &f);\n}\n"}}));
+  return choices(
+      read_sources({{"csrc/ops.cpp", before + "at::Tensor f(const at::Tensor& x) {\n" + body +
+                                         "\n}\nTORCH_LIBRARY_IMPL(demo, CPU, m) {\n"
+                                         "  m.impl(\"f\", &f);\n}\n"}}));
 }
 
 }  // namespace
@@ -113,7 +99,7 @@ TEST_CASE("comparisons choose in a macro, assert in an assertion, and test elsew
 
 TEST_CASE("a kernel leads to what its function calls, in the files nearest to it") {
   const std::string body = "(const at::Tensor& x) { AT_DISPATCH_";
-  const Facts facts = read(
+  const Facts facts = read_sources(
       {{"csrc/cpu/run.cpp", "void run_it" + body + "FLOATING_TYPES(x.scalar_type(), \"f\", g); }"},
        {"csrc/cuda/run.cu", "void run_it" + body + "INDEX_TYPES(x.scalar_type(), \"f\", g); }"},
        {"csrc/middle.h", "inline void middle(const at::Tensor& x) { detail::run_it(x); }"},
@@ -172,7 +158,9 @@ TEST_CASE("sources that are made to be slow are not") {
         "void f(){ " + repeated("AT_DISPATCH_SWITCH(a, AT_DISPATCH_CASE(at::kHalf, [&] {", times) +
             repeated("}))", times) + "}",
         repeated("void f(int x) { f(x); ~f(x); AT_DISPATCH_INDEX_TYPES(x, g); }\n", times)}) {
-    const Taken taken = run_bounded([&] { return choices(read({{"ops.cpp", text + block}})); });
+    const Taken taken = run_bounded([&] {
+      return choices(read_sources({{"ops.cpp", text + block}}));
+    });
     INFO(text.substr(0, 40));
     CHECK(taken.broken == "");
     CHECK(taken.answer.starts_with("CPU:"));
@@ -189,9 +177,9 @@ TEST_CASE("files that were not given may choose otherwise") {
        "  m.impl(\"h_backward\", torch::kCUDA, &f);\n}\n"}};
   for (const char* name : {"dtype-macro-narrower", "grad-dtype-narrower"}) {
     std::vector<Finding> findings;
-    run_rule(*find_rule(name), read(sources), findings);
+    run_rule(*find_rule(name), read_sources(sources), findings);
     CHECK(findings.size() == 1);
-    run_rule(*find_rule(name), read(sources, true), findings);
+    run_rule(*find_rule(name), read_sources(sources, true), findings);
     CHECK(findings.size() == 1);
   }
 }

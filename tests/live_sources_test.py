@@ -13,6 +13,7 @@ import argparse
 import collections
 import hashlib
 import json
+import os
 import pathlib
 import sys
 import tarfile
@@ -20,6 +21,8 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+
+import pip._internal.models.index
 
 import live_sources_table
 import live_support
@@ -32,6 +35,13 @@ JSON_INDEX = "application/vnd.pypi.simple.v1+json"
 
 
 # ---- distributions
+
+
+def index_of_pip():
+    """Address of the package index that pip asks here."""
+    done = live_support.run([sys.executable, "-m", "pip", "config", "get", "global.index-url"])
+    configured = os.environ.get("PIP_INDEX_URL") or done.stdout.strip()
+    return (configured or pip._internal.models.index.PyPI.simple_url).rstrip("/")
 
 
 def answer_of(url, accept="*/*"):
@@ -201,7 +211,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("opseal", type=lambda path: str(pathlib.Path(path).absolute()))
     parser.add_argument("cache", type=lambda path: pathlib.Path(path).absolute())
-    parser.add_argument("--index", default="https://pypi.org/simple")
+    parser.add_argument("--index", default=index_of_pip())
     parser.add_argument("only", nargs="*", metavar="NAME-VERSION")
     arguments = parser.parse_args()
     results = live_support.Results()

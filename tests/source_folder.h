@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,8 +14,9 @@ namespace opseal::test {
 // Path and text of each file.
 using Sources = std::vector<std::pair<std::string, std::string>>;
 
-// The facts of a tree of sources. Needs: the paths are in order.
-inline Facts read_sources(const Sources& sources, bool partial = false) {
+// The facts of a tree of sources. `macros`: as `load_sources` takes them.
+inline Facts read_sources(Sources sources, bool partial = false, const std::string& macros = {}) {
+  std::sort(sources.begin(), sources.end());
   SourceFolder folder;
   folder.place.path = "project";
   folder.partial = partial;
@@ -25,7 +27,7 @@ inline Facts read_sources(const Sources& sources, bool partial = false) {
     file.size = text.size();
     folder.files.push_back(file);
   }
-  return load_sources(folder, 2);
+  return load_sources(folder, 2, macros);
 }
 
 // The manifest of a system; nothing where there is none.

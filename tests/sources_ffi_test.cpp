@@ -9,32 +9,10 @@
 
 #include "analyzers/sources/load.h"
 #include "opseal/facts.h"
+#include "tests/source_folder.h"
 
 namespace opseal::test {
 namespace {
-
-using Sources = std::vector<std::pair<std::string, std::string>>;
-
-Facts read(Sources sources) {
-  std::sort(sources.begin(), sources.end());
-  SourceFolder folder;
-  folder.place.path = "project";
-  for (const auto& [path, text] : sources) {
-    InputFile file;
-    file.path = path;
-    file.bytes = text;
-    file.size = text.size();
-    folder.files.push_back(file);
-  }
-  return load_sources(folder, 1);
-}
-
-Fact root(const Facts& facts, std::string_view system) {
-  for (const Document& document : facts.documents) {
-    if (facts.root(document)[Key::system].is(system)) return facts.root(document);
-  }
-  return {};
-}
 
 std::string words(const Fact& list) {
   if (!list.is_list()) return "not said";
@@ -45,9 +23,9 @@ std::string words(const Fact& list) {
 
 // `symbol stage: spec | parameters`, a line each.
 std::string handlers(const Sources& sources) {
-  const Facts facts = read(sources);
+  const Facts facts = read_sources(sources);
   std::string text;
-  for (const Fact handler : root(facts, "jax")[Key::handlers].items()) {
+  for (const Fact handler : manifest_of(facts, "jax")[Key::handlers].items()) {
     if (!text.empty()) text += '\n';
     text += std::string(handler[Key::symbol].text()) + " " +
             std::string(handler[Key::stage].text("?")) + ": " + words(handler[Key::spec]) + " | " +
@@ -58,9 +36,9 @@ std::string handlers(const Sources& sources) {
 
 // `name symbol (stages)`, a line each.
 std::string targets(const Sources& sources) {
-  const Facts facts = read(sources);
+  const Facts facts = read_sources(sources);
   std::string text;
-  for (const Fact target : root(facts, "jax")[Key::targets].items()) {
+  for (const Fact target : manifest_of(facts, "jax")[Key::targets].items()) {
     if (!text.empty()) text += '\n';
     text += std::string(target[Key::name].text()) + " " +
             std::string(target[Key::symbol].text("?")) + " (" + words(target[Key::stages]) + ")";
@@ -74,9 +52,9 @@ std::string calls(std::string_view python) {
   const std::string cpp =
       "XLA_FFI_DEFINE_HANDLER(H, F, ffi::Ffi::Bind());\n"
       "void f() { d[\"op\"] = EncapsulateFfiHandler(H); }\n";
-  const Facts facts = read({{"a.cc", cpp}, {"a.py", std::string(python)}});
+  const Facts facts = read_sources({{"a.cc", cpp}, {"a.py", std::string(python)}});
   std::string text;
-  for (const Fact dispatch : root(facts, "jax")[Key::dispatch].items()) {
+  for (const Fact dispatch : manifest_of(facts, "jax")[Key::dispatch].items()) {
     for (const Fact lookup : dispatch[Key::lookups].items()) {
       if (!text.empty()) text += '\n';
       text += lookup[Key::operator_].text();
@@ -94,9 +72,9 @@ std::string calls(std::string_view python) {
 
 // `name found|missing|? : spec | parameters`, a line each.
 std::string annotations(const Sources& sources) {
-  const Facts facts = read(sources);
+  const Facts facts = read_sources(sources);
   std::string text;
-  for (const Fact one : root(facts, "brainevent")[Key::annotations].items()) {
+  for (const Fact one : manifest_of(facts, "brainevent")[Key::annotations].items()) {
     if (!text.empty()) text += '\n';
     const Fact function = one[Key::function];
     text += std::string(one[Key::name].text()) + " " +
@@ -303,11 +281,12 @@ void other() { device.To(host); Make().To(x); }
 }
 
 TEST_CASE("a project's own function of the framework's name says less") {
-  const Facts facts = read({{"a.cc", "XLA_FFI_DEFINE_HANDLER_SYMBOL(Foo, F, Ffi::Bind());\n"},
-                            {"a.py",
-                             "from .registry import register_ffi_target\n"
-                             "register_ffi_target('Foo', 'ROCM')\n"}});
-  const Fact list = root(facts, "jax")[Key::targets];
+  const Facts facts =
+      read_sources({{"a.cc", "XLA_FFI_DEFINE_HANDLER_SYMBOL(Foo, F, Ffi::Bind());\n"},
+                    {"a.py",
+                     "from .registry import register_ffi_target\n"
+                     "register_ffi_target('Foo', 'ROCM')\n"}});
+  const Fact list = manifest_of(facts, "jax")[Key::targets];
   REQUIRE(list.size() == 1);
   const Fact target = *list.items().begin();
   CHECK(target[Key::symbol].is("Foo"));
@@ -317,15 +296,16 @@ TEST_CASE("a project's own function of the framework's name says less") {
 }
 
 TEST_CASE("of handlers of one name that of the target's file is meant") {
-  const Facts facts = read({{"cpu.cc",
-                             "XLA_FFI_DEFINE_HANDLER(H, F, Ffi::Bind().Arg<X>());\n"
-                             "void f() { d[\"cpu\"] = EncapsulateFfiHandler(H); }\n"},
-                            {"gpu.cc",
-                             "XLA_FFI_DEFINE_HANDLER(H, F, Ffi::Bind().Ret<X>());\n"
-                             "void f() { d[\"gpu\"] = EncapsulateFfiHandler(H); }\n"},
-                            {"other.cc", "void f() { d[\"x\"] = EncapsulateFfiHandler(H); }\n"}});
+  const Facts facts =
+      read_sources({{"cpu.cc",
+                     "XLA_FFI_DEFINE_HANDLER(H, F, Ffi::Bind().Arg<X>());\n"
+                     "void f() { d[\"cpu\"] = EncapsulateFfiHandler(H); }\n"},
+                    {"gpu.cc",
+                     "XLA_FFI_DEFINE_HANDLER(H, F, Ffi::Bind().Ret<X>());\n"
+                     "void f() { d[\"gpu\"] = EncapsulateFfiHandler(H); }\n"},
+                    {"other.cc", "void f() { d[\"x\"] = EncapsulateFfiHandler(H); }\n"}});
   std::string text;
-  for (const Fact target : root(facts, "jax")[Key::targets].items()) {
+  for (const Fact target : manifest_of(facts, "jax")[Key::targets].items()) {
     text += std::string(target[Key::name].text()) + ": " + words(target[Key::spec]) + "\n";
   }
   CHECK(text == "cpu: arg\ngpu: ret\nx: not said\n");
@@ -337,7 +317,7 @@ TEST_CASE("targets that come with jaxlib are not looked for") {
 }
 
 TEST_CASE("tvm-ffi: global functions, and those that are asked for") {
-  const Facts facts = read({{"a.cc", R"(
+  const Facts facts = read_sources({{"a.cc", R"(
 TVM_FFI_STATIC_INIT_BLOCK() {
   namespace refl = tvm::ffi::reflection;
   refl::GlobalDef()
@@ -347,7 +327,7 @@ TVM_FFI_STATIC_INIT_BLOCK() {
 TVM_REGISTER_GLOBAL("demo.old").set_body_typed(Old);
 PYBIND11_MODULE(m, m) { m.def("no_function", f); }
 )"},
-                            {"a.py", R"(
+                                    {"a.py", R"(
 import tvm_ffi
 @tvm_ffi.register_global_func("demo.echo")
 def echo(x): return x
@@ -356,7 +336,7 @@ tvm_ffi.get_global_func("demo.add_on")
 tvm_ffi.get_global_func("demo.add_on", allow_missing=True)
 tvm_ffi.get_global_func("others.function")
 )"}});
-  const Fact tvm = root(facts, "tvm-ffi");
+  const Fact tvm = manifest_of(facts, "tvm-ffi");
   std::string text;
   for (const Fact op : tvm[Key::operators].items()) {
     text +=

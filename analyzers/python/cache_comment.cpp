@@ -4,17 +4,10 @@
 #include <utility>
 
 #include "analyzers/python/key_words.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
 
 std::vector<std::string> comma_list(std::string_view text) {
   std::vector<std::string> list;

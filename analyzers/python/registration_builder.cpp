@@ -6,6 +6,7 @@
 #include "analyzers/python/conditions.h"
 #include "analyzers/python/ffi_attributes.h"
 #include "analyzers/python/functions.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 
@@ -15,12 +16,6 @@ using State = PythonText::State;
 
 bool is_torch(PythonKind kind) {
   return kind >= PythonKind::torch_library && kind <= PythonKind::torch_lookup;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") + 1 - begin);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "analyzers/source/source_tree.h"
 #include "analyzers/sources/load.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -12,10 +13,6 @@ constexpr std::array<std::string_view, 27> asides{
     "example",    "examples", "extern",    "external",   "sample",      "samples",     "scripts",
     "submodules", "test",     "testing",   "tests",      "third-party", "third_party", "thirdparty",
     "tools",      "tutorial", "tutorials", "unittest",   "unittests",   "vendor"};
-
-bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 // `test_x.py`, `x_test.py`, `conftest.py`; sources in C++ so named are often part of a build.
 bool is_test_file(std::string_view name) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "analyzers/words.h"
+
 namespace opseal {
 namespace {
 
@@ -15,10 +17,6 @@ constexpr std::size_t longest_signature = 2000;
 constexpr std::array<std::string_view, 8> wrappers{
     "TORCH_FN",        "TORCH_BOX",   "WRAP_TO_ATEN", "CppFunction", "makeFromUnboxedFunction",
     "makeUnboxedOnly", "makeUnboxed", "move"};
-
-bool is_one_of(std::string_view text, std::span<const std::string_view> words) {
-  return std::find(words.begin(), words.end(), text) != words.end();
-}
 
 // The index behind the `>` that closes the `<` at `open`, or `open` where none does.
 std::size_t behind_angle(Tokens tokens, std::size_t open) {

@@ -6,6 +6,7 @@
 
 #include "analyzers/source/tokens.h"
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -24,13 +25,9 @@ constexpr std::array<std::string_view, 12> no_types{"return", "else",    "new", 
 constexpr std::array<std::string_view, 6> behind_parameters{"const",    "noexcept", "override",
                                                             "volatile", "final",    "requires"};
 
-bool is_one_of(const Token& token, std::span<const std::string_view> words) {
-  return std::find(words.begin(), words.end(), token.text) != words.end();
-}
-
 // A type ends here.
 bool ends_type(const Token& token) {
-  if (token.is_identifier()) return !is_one_of(token, no_types);
+  if (token.is_identifier()) return !is_one_of(token.text, no_types);
   return token.is('>') || token.is('*') || token.is('&') || token.is("&&");
 }
 
@@ -46,7 +43,7 @@ std::size_t start_of_name(Tokens tokens, std::size_t name) {
 bool is_declared_behind(Tokens tokens, std::size_t close) {
   if (close + 1 >= tokens.size()) return false;
   const Token& next = tokens[close + 1];
-  return next.is('{') || next.is(';') || next.is("->") || is_one_of(next, behind_parameters);
+  return next.is('{') || next.is(';') || next.is("->") || is_one_of(next.text, behind_parameters);
 }
 
 // Each parameter has a type: a call's arguments are rarely two words side by side, and a value is

@@ -10,6 +10,7 @@
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/device_conditions.h"
 #include "analyzers/sources/device_sides.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -26,11 +27,6 @@ constexpr std::array<std::string_view, 11> status_launches{"cudaLaunchKernel",
                                                            "hipLaunchCooperativeKernel",
                                                            "hipModuleLaunchKernel",
                                                            "hipExtModuleLaunchKernel"};
-
-template <std::size_t size>
-bool is_one_of(std::string_view word, const std::array<std::string_view, size>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 // What a call gives goes somewhere: it is no statement of its own.
 bool is_used(Tokens tokens, std::size_t at) {

@@ -7,6 +7,7 @@
 
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/device_sides.h"
+#include "analyzers/words.h"
 #include "opseal/text.h"
 
 namespace opseal {
@@ -28,11 +29,6 @@ constexpr std::array<std::string_view, 4> asking{"is_contiguous", "CHECK_CONTIGU
                                                  "is_non_overlapping_and_dense"};
 
 constexpr std::size_t most_tokens = 256;
-
-template <std::size_t size>
-bool is_one_of(const Token& token, const std::array<std::string_view, size>& words) {
-  return std::find(words.begin(), words.end(), token.text) != words.end();
-}
 
 bool is_pointer_call(const Token& token) {
   return token.is("data_ptr") || token.is("mutable_data_ptr") || token.is("const_data_ptr");
@@ -104,8 +100,8 @@ class PointerReader {
         const bool is_member = at > 0 && is_access(tokens_[at - 1]);
         const bool is_torch = at > 1 && tokens_[at - 1].is("::") &&
                               (tokens_[at - 2].is("torch") || tokens_[at - 2].is("at"));
-        if ((is_member && is_one_of(tokens_[at], copying)) ||
-            (is_torch && is_one_of(tokens_[at], making))) {
+        if ((is_member && is_one_of(tokens_[at].text, copying)) ||
+            (is_torch && is_one_of(tokens_[at].text, making))) {
           copies = true;
           receiver.may_be_itself = receiver.may_be_itself && tokens_[at].is("contiguous");
         }
@@ -172,7 +168,7 @@ class PointerReader {
   bool asks_here(std::uint32_t at) const {
     const Token& token = tokens_[at];
     if (!token.is_identifier()) return false;
-    if (is_one_of(token, asking)) return true;
+    if (is_one_of(token.text, asking)) return true;
     if (token.is("contiguous")) {
       return at + 3 < tokens_.size() && tokens_[at + 1].is('(') && tokens_[at + 2].is(')') &&
              tokens_[at + 3].is(';');

@@ -8,6 +8,7 @@
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/cpp_record.h"
 #include "analyzers/sources/tensorflow.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -28,13 +29,6 @@ constexpr std::pair<std::string_view, std::string_view> cpp_types[] = {
     {"uint32_t", "uint32"},     {"uint64", "uint64"},   {"uint64_t", "uint64"},
     {"uint8", "uint8"},         {"uint8_t", "uint8"},
 };
-
-std::string_view trimmed(std::string_view text) {
-  const auto is_space = [](char byte) { return byte == ' ' || byte == '\n' || byte == '\t'; };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 // `name: rest`.
 bool split_spec(std::string_view text, std::string_view& name, std::string_view& rest) {
