@@ -215,20 +215,21 @@ class Reader {
     return true;
   }
 
-  // `getattr(torch.ops.ns, "name")`, `hasattr` likewise.
+  // `getattr(torch.ops.ns, "name")`, `hasattr` and `setattr` likewise.
   bool look_at_getattr(SyntaxIndex call, SyntaxIndex function, SyntaxIndex arguments) {
     if (!syntax_.is(function, SyntaxKind::identifier)) return false;
     const std::string_view name = syntax_.text_of(function);
-    if (name != "getattr" && name != "hasattr") return false;
+    if (name != "getattr" && name != "hasattr" && name != "setattr") return false;
     const std::vector<SyntaxIndex> values = syntax_.children(arguments);
     if (values.size() < 2) return false;
     const std::vector<std::string> owners = scopes_.full_names(values[0]);
     if (owners.empty() || !owners[0].starts_with("torch.ops.")) return false;
-    const bool test = name == "hasattr" || values.size() > 2;
+    const bool test = name == "hasattr" || (name == "getattr" && values.size() > 2);
+    const std::string_view how = name == "setattr" ? "assigned" : test ? "hasattr" : "getattr";
     add([&] {
       PythonRegistration made = builder_.from_lookup(call, owners[0]);
       const PythonConstant asked = constants_.of(values[1]);
-      made.how = test ? "hasattr" : "getattr";
+      made.how = how;
       made.name.place = made.place;
       made.name.state = asked.is_text() ? PythonText::State::decided : PythonText::State::undecided;
       if (asked.is_text()) made.name.text = asked.text;
@@ -290,9 +291,20 @@ class Reader {
       const std::string_view rest = std::string_view(full).substr(10);
       // A namespace alone, or a function of `torch.ops` itself.
       if (rest.find('.') == std::string_view::npos) return;
-      add([&] { return builder_.from_lookup(attribute, full); });
+      add([&] {
+        PythonRegistration made = builder_.from_lookup(attribute, full);
+        if (is_assigned(attribute)) made.how = "assigned";
+        return made;
+      });
       return;
     }
+  }
+
+  // `torch.ops.ns.name = f`: from there on the name is there.
+  bool is_assigned(SyntaxIndex attribute) const {
+    const SyntaxIndex parent = syntax_[attribute].parent;
+    return syntax_.is(parent, SyntaxKind::assignment) &&
+           syntax_.child(parent, SyntaxField::left) == attribute;
   }
 
   PythonSyntax syntax_;

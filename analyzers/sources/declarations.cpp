@@ -17,6 +17,9 @@ constexpr std::size_t most_declarations = 64;
 // Tokens of a parameter list; also an end for lists that never close.
 constexpr std::size_t longest_parameters = 4096;
 
+// Names that the macros of one file paste.
+constexpr std::size_t most_pasted = 256;
+
 // What stands before a name where it is called and not declared.
 constexpr std::array<std::string_view, 12> no_types{"return", "else",    "new",       "delete",
                                                     "throw",  "case",    "co_return", "co_await",
@@ -85,11 +88,16 @@ void Declarations::scan(std::string_view bytes, std::uint32_t file) {
   TextArena arena;
   Lexer lexer(bytes, arena);
   std::vector<Token> row;
+  std::vector<Token> directive;
   bool in_directive = false;
   for (Token token; lexer.next(token);) {
     if (token.kind == TokenKind::directive) in_directive = true;
-    if (!in_directive) row.push_back(token);
-    if (token.kind == TokenKind::end_of_directive) in_directive = false;
+    (in_directive ? directive : row).push_back(token);
+    if (token.kind == TokenKind::end_of_directive) {
+      note_pasted(Tokens(directive).subspan(1), file);
+      directive.clear();
+      in_directive = false;
+    }
   }
   const Tokens tokens = row;
   std::string name;
@@ -113,6 +121,40 @@ void Declarations::scan(std::string_view bytes, std::uint32_t file) {
     read_return_type(tokens.first(start), tokens.subspan(close + 1), function);
     wanted->second.push_back(std::move(function));
   }
+}
+
+// Of a `#define`, the names behind its own that are made of several pieces and called or declared.
+void Declarations::note_pasted(Tokens directive, std::uint32_t file) {
+  if (directive.empty() || directive.front().text != "define") return;
+  for (std::size_t at = 3; at + 1 < directive.size(); ++at) {
+    if (!directive[at].is('(') || !directive[at - 1].is_identifier()) continue;
+    std::size_t first = at - 1;
+    while (first >= 2 && directive[first - 1].is("##")) first -= 2;
+    if (first + 1 == at) continue;
+    std::vector<Pasted>& known = pasted_[file];
+    if (known.size() >= most_pasted) return;
+    // A piece that is a parameter of the macro stands for any text.
+    const Tokens parameters =
+        directive.size() > 2 && directive[2].is('(')
+            ? directive.subspan(3, closing_bracket(directive, 2) - std::min<std::size_t>(3, at))
+            : Tokens{};
+    const auto literal = [&](const Token& piece) {
+      const bool is_parameter =
+          std::any_of(parameters.begin(), parameters.end(),
+                      [&](const Token& one) { return one.text == piece.text; });
+      return is_parameter ? std::string() : std::string(piece.text);
+    };
+    known.push_back({literal(directive[first]), literal(directive[at - 1])});
+  }
+}
+
+bool Declarations::is_pasted(std::string_view name, std::uint32_t file) const {
+  const auto known = pasted_.find(file);
+  if (known == pasted_.end()) return false;
+  return std::any_of(known->second.begin(), known->second.end(), [&](const Pasted& one) {
+    return name.size() > one.head.size() + one.tail.size() && name.starts_with(one.head) &&
+           name.ends_with(one.tail);
+  });
 }
 
 void Declarations::complete(SourceFunction& function, const std::vector<std::string>& paths) const {
@@ -153,6 +195,9 @@ Declarations::Candidates Declarations::candidates_of(const SourceFunction& funct
     most_shared = std::max(most_shared, shared);
     if (shared == most_shared) near.push_back(&one);
   }
+  // The file itself may make a function of that name out of pieces, whose parameters nobody read.
+  const std::uint32_t own_file = function.place.file;
+  if (own.empty() && is_pasted(base_of(function.name), own_file)) return {};
   if (all.size() >= most_declarations) return {};
   Candidates candidates;
   candidates.nearest = own.empty() ? near : own;

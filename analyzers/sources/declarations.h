@@ -1,10 +1,12 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "analyzers/source/tokens.h"
 #include "analyzers/sources/records.h"
 
 namespace opseal {
@@ -38,7 +40,17 @@ class Declarations {
   Candidates candidates_of(const SourceFunction& function,
                            const std::vector<std::string>& paths) const;
 
+  // A name that a macro of a file pastes in front of a list of parameters: `f_##KIND(int x)`.
+  struct Pasted {
+    std::string head;
+    std::string tail;
+  };
+  bool is_pasted(std::string_view name, std::uint32_t file) const;
+  void note_pasted(std::span<const Token> directive, std::uint32_t file);
+
   std::unordered_map<std::string, std::vector<SourceFunction>> found_;
+  // By file.
+  std::unordered_map<std::uint32_t, std::vector<Pasted>> pasted_;
 };
 
 }  // namespace opseal

@@ -105,7 +105,7 @@ struct TorchRecord {
   std::string schema;
   // implement: a dispatch key as torch spells it; empty where only the running code knows it.
   std::string key;
-  // lookup: `hasattr`, so that it is fine if nothing is there.
+  // lookup: `hasattr`, or an assignment that puts something there: fine if nobody registers it.
   bool asks_whether = false;
   // implement: passes on and is no kernel.
   bool fallthrough = false;

@@ -79,7 +79,7 @@ class PythonReader {
       case PythonKind::torch_lookup: {
         TorchRecord record = start(from, TorchUse::lookup);
         // Who asks whether it is there can do without.
-        record.asks_whether = from.how == "hasattr";
+        record.asks_whether = from.how == "hasattr" || from.how == "assigned";
         add(std::move(record));
         break;
       }
