@@ -124,6 +124,7 @@ class GradientReader {
     if (is_class_method(forward) && !drop_first(one.forward)) return {};
     if (method(definition, "setup_context") == no_syntax && !drop_first(one.forward)) return {};
     one.returns = returns_of(backward, false);
+    if (std::optional<PythonReturn> nothing = read_end(backward)) one.returns.push_back(*nothing);
     // Of results that are marked so, backward is never asked.
     if (syntax_.text_of(definition).find("mark_non_differentiable") != std::string_view::npos) {
       std::erase_if(one.returns,
@@ -177,7 +178,36 @@ class GradientReader {
     // In torch a list is one value, and the wrong one.
     if (syntax_.is(value, SyntaxKind::list) && !lists) return {};
     std::optional<PythonReturn> one = read_values(value, 0);
+    if (!one && lists && syntax_.is(value, SyntaxKind::call)) {
+      const SyntaxIndex called = syntax_.child(value, SyntaxField::function);
+      one.emplace().called = syntax_.text_of(called);
+    }
     if (one) one->place = place_of(syntax_, statement);
+    return one;
+  }
+
+  // A backward that computes something, names it, and ends without a `return`: it hands back one
+  // `None`. Where no `return` is written, it may be meant to be never called, and does nothing.
+  std::optional<PythonReturn> read_end(SyntaxIndex function) const {
+    const SyntaxIndex body = syntax_.child(function, SyntaxField::body);
+    if (body == no_syntax) return {};
+    bool names = false;
+    for (SyntaxIndex index = body; index < syntax_[body].next; ++index) {
+      const SyntaxKind kind = syntax_[index].kind;
+      const bool leaves =
+          kind == SyntaxKind::other && (syntax_.text_of(index).starts_with("raise") ||
+                                        syntax_.text_of(index).starts_with("yield"));
+      if (leaves || kind == SyntaxKind::return_statement || kind == SyntaxKind::error) return {};
+      const SyntaxIndex left =
+          kind == SyntaxKind::assignment ? syntax_.child(index, SyntaxField::left) : no_syntax;
+      names = names || (syntax_.is(left, SyntaxKind::identifier) &&
+                        syntax_.text_of(left).find("grad") != std::string_view::npos);
+    }
+    if (!names) return {};
+    const SyntaxIndex name = syntax_.child(function, SyntaxField::name);
+    PythonReturn one;
+    one.values = 1;
+    one.place = place_of(syntax_, name);
     return one;
   }
 

@@ -45,6 +45,8 @@ struct TensorflowRecord {
   PlacedName function;
   // gradient
   std::optional<std::uint32_t> returns;
+  // `scale_grad`: it hands back the outputs of this operator, named as Python does.
+  std::string returns_outputs_of;
   SourcePlace returns_place;
   BuildCondition when;
   std::string macro;

@@ -50,6 +50,12 @@ class TensorflowWriter {
       case TensorflowUse::define:
         group.ambiguous = group.definition != nullptr;
         if (group.definition == nullptr) group.definition = &record;
+        // Of two with one name in Python, which is called isn't known.
+        if (const auto [known, added] =
+                by_python_name_.try_emplace(python_name(record.name.text), &record);
+            !added) {
+          known->second = nullptr;
+        }
         break;
       case TensorflowUse::kernel:
         group.kernels.push_back(&record);
@@ -150,14 +156,44 @@ class TensorflowWriter {
     }
     const TensorflowRecord& from = *group.gradient;
     const std::uint32_t gradient = writer_.open(Key::gradient, NodeType::object, from.place);
-    if (from.returns && !group.several_gradients && from.when.always()) {
-      writer_.count(Key::returns, *from.returns, from.returns_place);
+    const std::optional<std::uint32_t> returns = returns_of(from);
+    if (returns && !group.several_gradients && from.when.always()) {
+      writer_.count(Key::returns, *returns, from.returns_place);
     }
     const std::uint32_t function =
         writer_.open(Key::function, NodeType::object, from.function.place);
     writer_.text(Key::name, from.function.text, from.function.place);
     writer_.close(function);
     writer_.close(gradient);
+  }
+
+  std::optional<std::uint32_t> returns_of(const TensorflowRecord& gradient) const {
+    if (gradient.returns_outputs_of.empty()) return gradient.returns;
+    const auto found = by_python_name_.find(gradient.returns_outputs_of);
+    if (found == by_python_name_.end() || found->second == nullptr) return {};
+    const std::vector<TensorflowOperand>& outputs = found->second->outputs;
+    const bool fixed = found->second->says_operands && found->second->when.always() &&
+                       std::none_of(outputs.begin(), outputs.end(),
+                                    [](const TensorflowOperand& one) { return one.variadic; });
+    if (!fixed) return {};
+    return static_cast<std::uint32_t>(outputs.size());
+  }
+
+  // How TensorFlow names the function of an operator: `ScaleGrad` -> `scale_grad`, `NMSv2` ->
+  // `nm_sv2`, `Addons>Warp` -> `addons_warp`.
+  static std::string python_name(std::string_view name) {
+    std::string made;
+    const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+    const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+    for (std::size_t at = 0; at < name.size(); ++at) {
+      const char c = name[at];
+      const bool follows = at > 0 && name[at - 1] != '_' && name[at - 1] != '>';
+      const bool starts =
+          follows && (is_lower(name[at - 1]) || (at + 1 < name.size() && is_lower(name[at + 1])));
+      if (is_upper(c) && starts) made += '_';
+      made += c == '>' ? '_' : is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return made;
   }
 
   void write_kernel(const TensorflowRecord& kernel) {
@@ -184,6 +220,7 @@ class TensorflowWriter {
   bool all_definitions_ = true;
   mutable std::size_t compared_ = 0;
   std::map<std::string, Group> groups_;
+  std::map<std::string, const TensorflowRecord*, std::less<>> by_python_name_;
 };
 
 }  // namespace
@@ -205,7 +242,14 @@ void read_tensorflow_python(const std::vector<PythonGradient>& gradients, std::u
       const bool same =
           std::all_of(gradient.returns.begin(), gradient.returns.end(),
                       [&first](const PythonReturn& one) { return one.values == first.values; });
-      if (same) record.returns = first.values;
+      const bool same_call =
+          std::all_of(gradient.returns.begin(), gradient.returns.end(),
+                      [&first](const PythonReturn& one) { return one.called == first.called; });
+      if (same_call && !first.called.empty()) {
+        record.returns_outputs_of = first.called.substr(first.called.rfind('.') + 1);
+      } else if (same && same_call) {
+        record.returns = first.values;
+      }
       record.returns_place = place_in(first.place);
     }
     records.push_back(std::move(record));
