@@ -95,6 +95,8 @@ constexpr Field ignore_fields[] = {
     {name, &text_form, true, "id of a rule"},
     {reason, &text_form, false, ""},
     {location, &location_form, false, ""},
+    {covered, &texts_form, false,
+     "JSON pointers, from the top of the file, to the facts of the lines that it speaks of"},
 };
 constexpr Form ignore_form{.name = "Ignore", .fields = ignore_fields};
 constexpr Form ignores_form{.item = &ignore_form};

@@ -131,7 +131,7 @@ constexpr Form choice_form{.name = "DtypeChoice", .fields = choice_fields};
 constexpr Form choices_form{.item = &choice_form};
 
 constexpr Field kernel_fields[] = {
-    {platform, &text_form, true, "`any` serves every platform"},
+    {platform, &text_form, true, "`any` serves every platform", true},
     {backend, &text_form, false, ""},
     {function, &function_or_null, false, ""},
     {symbol, &text_form, false, ""},

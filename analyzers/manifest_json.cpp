@@ -1,4 +1,4 @@
-// The registration manifest, version 1: JSON whose shape is `manifest_form`.
+// The registration manifest, version 1: JSON whose shape is `manifest_form`, or a list of such.
 //
 // A bad item inside a good file is a problem at its place, and reading goes on: a member of the
 // wrong type counts as not said, an element of the wrong type keeps its place in the list as
@@ -67,14 +67,27 @@ class ManifestReader {
  public:
   ManifestReader(JsonReader& json, Facts& facts) : json_(json), facts_(facts), writer_(facts) {}
 
+  // One manifest, or a list of them, as `opseal dump` writes what a folder says of several systems.
+  void read_file(std::uint32_t file) {
+    if (json_.peek() == '[') {
+      json_.take();
+      if (json_.peek() == ']') json_.fail_expected("an object");
+      bool first = true;
+      while (json_.more(first, ']')) read_document(file);
+    } else {
+      read_document(file);
+    }
+    json_.expect_end();
+  }
+
+ private:
   void read_document(std::uint32_t file) {
     Document document;
     document.file = file;
     document.first = writer_.next();
+    of_sources_ = false;
     if (json_.peek() != '{') json_.fail_expected("an object");
-    const bool whole = read_object(manifest_form, Key::none, {});
-    json_.expect_end();
-    if (!whole) {
+    if (!read_object(manifest_form, Key::none, {})) {
       writer_.drop(document.first);
       return;
     }
@@ -82,7 +95,6 @@ class ManifestReader {
     facts_.documents.push_back(document);
   }
 
- private:
   // Reads a value and writes its node; false when it was no such value and nothing was written.
   // `key` is the node's own, `site` tells messages where it stands.
   bool read_value(const Form& form, Key key, const Site& site) {
@@ -288,6 +300,7 @@ class ManifestReader {
         keep_unread(field.key, node, value_begin);
       } else {
         written |= bit;
+        of_sources_ = of_sources_ || field.key == Key::tree;
       }
     }
     writer_.close(object, json_.offset());
@@ -360,11 +373,13 @@ class ManifestReader {
                     std::uint64_t written, std::uint64_t begin) {
     for (std::size_t at = 0; at < form.fields.size(); ++at) {
       const std::uint64_t bit = std::uint64_t{1} << at;
-      if (!form.fields[at].required || (written & bit) != 0) continue;
+      const Field& field = form.fields[at];
+      if (!field.required || (written & bit) != 0) continue;
+      if (field.may_be_undecided && of_sources_ && (seen & bit) == 0) continue;
       if ((seen & bit) == 0) {
         json_.problem(
             begin, 1,
-            "object in " + site.text() + " without its key " + quote(to_text(form.fields[at].key)));
+            "object in " + site.text() + " without its key " + quote(to_text(field.key)));
       }
       writer_.drop(object);
       return false;
@@ -389,6 +404,8 @@ class ManifestReader {
   JsonReader& json_;
   Facts& facts_;
   FactWriter writer_;
+  // The document says so, in front of what it registers.
+  bool of_sources_ = false;
   // Of the map that is being read (maps don't nest): name -> where it stands.
   std::unordered_map<Name, KeyPlace> entries_;
 };
@@ -397,7 +414,7 @@ class ManifestReader {
 
 void load_manifest(ByteSource& source, std::uint32_t file, Facts& facts) {
   JsonReader json(source, file, facts.problems);
-  ManifestReader(json, facts).read_document(file);
+  ManifestReader(json, facts).read_file(file);
 }
 
 }  // namespace opseal

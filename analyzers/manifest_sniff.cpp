@@ -1,5 +1,6 @@
 // Tells a registration manifest by its content: an object with the key `opseal_manifest` whose
-// value is no object (which it is in the format's own schema). Programs that sort keys write
+// value is no object (which it is in the format's own schema), or a list that begins with one.
+// Programs that sort keys write
 // `operators` in front of it, so the key may stand at the very end of a large file: then the first
 // key has to be one of the manifest's, and the whole file is searched.
 
@@ -70,7 +71,14 @@ Accepts accepts_manifest(std::string_view head, bool whole) {
   if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
   const std::size_t start = skip_blanks(head, 0);
   if (start == head.npos) return more_follows ? Accepts::look_further : Accepts::no;
-  if (head[start] != '{') return Accepts::no;
+  head.remove_prefix(start);
+  if (head.front() == '[') {
+    // A list of manifests: its first one tells.
+    const std::size_t element = skip_blanks(head, 1);
+    if (element == head.npos) return more_follows ? Accepts::look_further : Accepts::no;
+    head.remove_prefix(element);
+  }
+  if (head.front() != '{') return Accepts::no;
   if (has_marker(head, whole)) return Accepts::yes;
   if (more_follows) return Accepts::look_further;
   return !whole && starts_like_manifest(head) ? Accepts::look_further : Accepts::no;

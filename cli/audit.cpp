@@ -17,6 +17,7 @@
 #include "analyzers/sources/load.h"
 #include "cli/comments.h"
 #include "cli/discover.h"
+#include "cli/macro_uses.h"
 #include "cli/place_names.h"
 #include "opseal/digest.h"
 #include "opseal/side_by_side.h"
@@ -39,13 +40,14 @@ std::uint64_t read_files(Discovered& found, const Settings& settings, unsigned t
                          Audit& audit) {
   Facts& facts = audit.facts;
   std::vector<Facts> parts(found.inputs.size());
+  std::vector<MacroUses> macro_uses(found.inputs.size());
   // A single library is read on all threads, and of many each on one.
   const auto inputs = static_cast<unsigned>(std::min<std::size_t>(parts.size(), threads));
   const unsigned inner = inputs == 0 ? 1 : std::max(1u, threads / inputs);
   side_by_side(threads, parts.size(), [&](std::size_t at) {
     Discovered::Input& input = found.inputs[at];
     if (!input.sources.files.empty()) {
-      parts[at] = load_sources(input.sources, inner, settings.macros);
+      parts[at] = load_sources(input.sources, inner, settings.macros, &macro_uses[at]);
       return;
     }
     parts[at] = input.cache ? load_cache(input.cache, std::move(input.file))
@@ -61,6 +63,19 @@ std::uint64_t read_files(Discovered& found, const Settings& settings, unsigned t
     for (Document& document : parts[at].documents) document.group = found.inputs[at].group;
     facts.append(std::move(parts[at]));
   }
+  // Where single files were given, or releases are compared, not every macro is met.
+  bool whole = false;
+  MacroUses uses;
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    const SourceFolder& folder = found.inputs[at].sources;
+    whole = whole || (!folder.files.empty() && !folder.partial && !settings.compares);
+    for (auto& [macro, use] : macro_uses[at]) {
+      MacroUse& known = uses[macro];
+      known.fits = known.fits || use.fits;
+      if (!known.misfit) known.misfit = std::move(use.misfit);
+    }
+  }
+  tell_macro_uses(settings, uses, whole, facts);
   return silent;
 }
 

@@ -46,6 +46,11 @@ class Discovery {
   Discovered run() {
     std::vector<std::string> paths = options_.paths;
     if (paths.empty()) paths.push_back(".");
+    if (!options_.output.empty()) {
+      // What an earlier run left there is no input of this one.
+      std::error_code error;
+      seen_.insert(fs::weakly_canonical(options_.output, error).string());
+    }
     for (const std::string& path : paths) {
       group_ = group_of(path);
       if (path == "-") {

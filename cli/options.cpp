@@ -64,13 +64,15 @@ void add_input_options(CLI::App& app, Options& options) {
 
 void add_rule_options(CLI::App& app, Options& options) {
   app.add_option("--select", options.select,
-                 "run only rules that match an id or a glob; repeatable")
-      ->type_name("RULE")
-      ->allow_extra_args(false);
+                 "run only rules that match one of these ids or globs; repeatable")
+      ->type_name("RULE[,RULE…]")
+      ->allow_extra_args(false)
+      ->delimiter(',');
   app.add_option("--ignore", options.ignore,
-                 "leave out rules that match an id or a glob; repeatable")
-      ->type_name("RULE")
-      ->allow_extra_args(false);
+                 "leave out rules that match one of these ids or globs; repeatable")
+      ->type_name("RULE[,RULE…]")
+      ->allow_extra_args(false)
+      ->delimiter(',');
   app.add_option("--profile", options.profile,
                  "default, strict (every error and warning) or audit (notes too)")
       ->check(CLI::IsMember({"default", "strict", "audit"}));
@@ -97,8 +99,9 @@ void add_check(CLI::App& app, Options& options, std::vector<std::string>& report
                   "exit 0 when none of the paths is an input");
   check
       ->add_option("--platform", options.platforms,
-                   "platform that every operator must serve; repeatable")
-      ->allow_extra_args(false);
+                   "platforms that every operator must serve, such as cpu,gpu; repeatable")
+      ->allow_extra_args(false)
+      ->delimiter(',');
   check
       ->add_option(
           "--arch", options.architectures,
@@ -130,9 +133,10 @@ void add_diff(CLI::App& app, Options& options, std::vector<std::string>& reports
 }
 
 void add_dump(CLI::App& app, Options& options) {
-  CLI::App* dump =
-      app.add_subcommand("dump", "print the facts that were read of one input, as a manifest");
+  CLI::App* dump = app.add_subcommand("dump", "print the facts that were read, as a manifest");
   add_input_options(*dump, options);
+  dump->add_option("-o,--output", options.output, "file instead of standard output")
+      ->type_name("FILE");
   dump->callback([&options] { options.command = Command::dump; });
 }
 

@@ -9,7 +9,8 @@ namespace {
 // Nodes from which on a container's children are listed.
 constexpr std::uint32_t large = 1024;
 
-// RFC 6901: `~` and `/` are escaped.
+}  // namespace
+
 std::string pointer_token(std::string_view text) {
   std::string out;
   for (const char byte : text) {
@@ -23,8 +24,6 @@ std::string pointer_token(std::string_view text) {
   }
   return out;
 }
-
-}  // namespace
 
 // Entries of maps and `x-` members are two nodes: name and value.
 PlaceNames::Child PlaceNames::child_at(std::uint32_t first, std::size_t index) const {
@@ -119,6 +118,40 @@ void PlaceNames::descend_binary(const Location& where, Step step) {
   }
 }
 
+// Documents are in the order of their files, and those of one file, a list, in that of their
+// places.
+const Document* PlaceNames::document_at(const Location& where) const {
+  const auto [first, end] = documents_of(where.file);
+  const auto after = std::upper_bound(first, end, where.offset,
+                                      [this](std::uint64_t offset, const Document& document) {
+                                        return offset < facts_.nodes[document.first].offset();
+                                      });
+  if (first == end) return nullptr;
+  return after == first ? &*first : &*std::prev(after);
+}
+
+std::pair<PlaceNames::DocumentIterator, PlaceNames::DocumentIterator> PlaceNames::documents_of(
+    std::uint32_t file) const {
+  return {std::lower_bound(facts_.documents.begin(), facts_.documents.end(), file,
+                           [](const Document& document, std::uint32_t wanted) {
+                             return document.file < wanted;
+                           }),
+          std::upper_bound(facts_.documents.begin(), facts_.documents.end(), file,
+                           [](std::uint32_t wanted, const Document& document) {
+                             return wanted < document.file;
+                           })};
+}
+
+// "/2" in a file that is a list of manifests.
+std::string PlaceNames::start_of(const Location& where) const {
+  if (!where.known() || where.file >= facts_.files.size() || facts_.files[where.file].binary)
+    return {};
+  const auto [first, end] = documents_of(where.file);
+  // The documents of a tree of sources all begin at the tree.
+  if (end - first < 2 || facts_.nodes[first->first].offset() == 0) return {};
+  return '/' + std::to_string(document_at(where) - &*first);
+}
+
 template <typename Step>
 void PlaceNames::descend(const Location& where, Step step) {
   if (!where.known() || where.file >= facts_.files.size()) return;
@@ -126,11 +159,8 @@ void PlaceNames::descend(const Location& where, Step step) {
     if (where.offset != 0 || where.length != 0) descend_binary(where, step);
     return;
   }
-  // Documents are in the order of their files.
-  const auto document = std::lower_bound(
-      facts_.documents.begin(), facts_.documents.end(), where.file,
-      [](const Document& candidate, std::uint32_t file) { return candidate.file < file; });
-  if (document == facts_.documents.end() || document->file != where.file) return;
+  const Document* document = document_at(where);
+  if (document == nullptr) return;
   // Settings are TOML or a command line: a JSON pointer into them leads nowhere.
   if (document->settings) return;
   std::uint32_t node = document->first;
@@ -144,7 +174,7 @@ void PlaceNames::descend(const Location& where, Step step) {
 }
 
 std::string PlaceNames::logical(const Location& where) {
-  std::string pointer;
+  std::string pointer = start_of(where);
   descend(where, [&](const Child& child) {
     const std::string_view name = name_of(child);
     const bool named = child.first != child.value || !name.empty();

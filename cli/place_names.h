@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "opseal/facts.h"
@@ -18,7 +19,8 @@ class PlaceNames {
   // Needs: the facts outlive this, and don't change.
   explicit PlaceNames(const Facts& facts) : facts_(facts) {}
 
-  // The JSON pointer (RFC 6901); empty for the whole document, and for a file that is no document.
+  // The JSON pointer (RFC 6901) from the top of the file; empty for the whole of it, and for a file
+  // that is no document.
   std::string logical(const Location& where);
   // The same without list indexes: `operators/jvp/rules`. Survives edits that add or remove other
   // elements.
@@ -39,6 +41,13 @@ class PlaceNames {
     std::uint32_t first = 0;
     std::uint32_t end = 0;
   };
+
+  using DocumentIterator = std::vector<Document>::const_iterator;
+  // Of one file.
+  std::pair<DocumentIterator, DocumentIterator> documents_of(std::uint32_t file) const;
+  // Of a file that is no binary one; nullptr for a file that is no document.
+  const Document* document_at(const Location& where) const;
+  std::string start_of(const Location& where) const;
 
   // Calls `step(child)` for each level.
   template <typename Step>
@@ -61,6 +70,9 @@ class PlaceNames {
   // Large container -> where its children begin.
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> children_;
 };
+
+// A name in a JSON pointer: `~` and `/` are escaped.
+std::string pointer_token(std::string_view text);
 
 // For a single place.
 std::string logical_name(const Facts& facts, const Location& where);

@@ -34,7 +34,7 @@ void add_fields(const Form& form, ordered_json& schema) {
     ordered_json property = reference_to(*field.form);
     if (!field.meaning.empty()) property["description"] = field.meaning;
     properties[std::string(to_text(field.key))] = std::move(property);
-    if (field.required) required.push_back(to_text(field.key));
+    if (field.required && !field.may_be_undecided) required.push_back(to_text(field.key));
   }
   schema["properties"] = std::move(properties);
   schema["patternProperties"] = {{"^x-", true}};
@@ -92,6 +92,9 @@ std::string manifest_schema() {
        "What a system says about its operators, kernels and targets. A key that is missing was not "
        "said; null, [] and {} say that there is none."}};
   schema.update(schema_of(manifest_form));
+  // What a folder says of several systems is a list of them.
+  schema["type"] = {"object", "array"};
+  schema["items"] = {{"$ref", "#"}, {"type", "object"}};
   schema["$defs"] = std::move(definitions);
   return schema.dump(2) + '\n';
 }

@@ -121,7 +121,9 @@ void apply_config(const Config& config, Settings& settings) {
   }
   for (const auto& [head, body] : config.macros) {
     settings.macros += "#define " + head.value + ' ' + body + '\n';
+    settings.macro_heads.push_back(head);
   }
+  settings.config_file = config.file;
   settings.pairs = config.pairs;
   settings.stated = {config.file, state(config.platforms), state_fleet(config.architectures), {}};
   for (const std::vector<ConfigText>& names : config.joins)

@@ -43,6 +43,9 @@ struct Settings {
   std::vector<CacheDescription> caches;
   // `#define` lines for macros whose meaning the sources don't show.
   std::string macros;
+  // Each with its place in `config_file`.
+  std::vector<ConfigText> macro_heads;
+  InputFile config_file;
   std::vector<PairDescription> pairs;
   Severity fail_on = Severity::error;
   bool never_fail = false;

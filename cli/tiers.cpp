@@ -1,6 +1,8 @@
 #include "cli/tiers.h"
 
 #include <algorithm>
+#include <iterator>
+#include <tuple>
 
 #include "opseal/sources.h"
 
@@ -8,7 +10,10 @@ namespace opseal {
 
 Tiers::Tiers(const Facts& facts) : of_sources_(facts.files.size(), false) {
   for (const Document& document : facts.documents) {
-    if (!is_of_sources(facts.root(document))) continue;
+    const bool of_sources = is_of_sources(facts.root(document));
+    // A file may be a list of manifests.
+    documents_.push_back({document.file, facts.nodes[document.first].offset(), of_sources});
+    if (!of_sources) continue;
     of_sources_[document.file] = true;
     const auto first = std::lower_bound(
         facts.other_files.begin(), facts.other_files.end(), document.first,
@@ -21,8 +26,19 @@ Tiers::Tiers(const Facts& facts) : of_sources_(facts.files.size(), false) {
 
 Tier Tiers::of(const Finding& finding) const {
   const Location& where = finding.evidence.where;
-  const bool source = where.known() && where.file < of_sources_.size() && of_sources_[where.file];
+  const bool source = where.known() && where.file < of_sources_.size() && of_sources_[where.file] &&
+                      !is_of_another(where);
   return source && finding.rule->tier == Tier::manifest ? Tier::lexed : finding.rule->tier;
+}
+
+// It stands in a manifest of the same file that is not of sources.
+bool Tiers::is_of_another(const Location& where) const {
+  const auto after = std::upper_bound(
+      documents_.begin(), documents_.end(), where, [](const Location& wanted, const Start& start) {
+        return std::tie(wanted.file, wanted.offset) < std::tie(start.file, start.offset);
+      });
+  return after != documents_.begin() && std::prev(after)->file == where.file &&
+         !std::prev(after)->of_sources;
 }
 
 }  // namespace opseal

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "opseal/finding.h"
@@ -15,6 +16,16 @@ class Tiers {
   Tier of(const Finding& finding) const;
 
  private:
+  struct Start {
+    std::uint32_t file = 0;
+    // Bytes.
+    std::uint64_t offset = 0;
+    bool of_sources = false;
+  };
+  bool is_of_another(const Location& where) const;
+
+  // In the order of their files and places.
+  std::vector<Start> documents_;
   // By file.
   std::vector<bool> of_sources_;
 };

@@ -25,8 +25,6 @@ constexpr Judged rows[] = {
     {.key = Key::source, .worse = other_code},
     {.key = Key::generic, .worse = other_code},
     {.key = Key::target, .worse = {breaking, "stored programs call the target by its old name"}},
-    {.key = Key::native_signature,
-     .worse = {breaking, "code that was compiled against the old signature may be refused"}},
     {.key = Key::semantics, .worse = {numerics, "it computes something else"}},
     {.key = Key::params, .worse = {numerics, "it is another variant"}},
     {.key = Key::revision, .worse = {numerics, "the code was revised: results may change"}},
@@ -77,6 +75,15 @@ constexpr Judged rows[] = {
      .better = {additive, "calls with these dtypes work"}},
 };
 
+constexpr Judged signature_row[] = {
+    {.key = Key::native_signature,
+     .worse = {breaking, "code that was compiled against the old signature may be refused"}},
+};
+// Callers go by the operator's schema, which says by itself what it means to them.
+constexpr Judged called_by_schema[] = {
+    {.key = Key::native_signature, .worse = other_code},
+};
+
 // Without a list of what it takes, what it was asked for and said no to tells the rest.
 constexpr Judged refusals[] = {
     {.key = Key::refused,
@@ -107,6 +114,11 @@ void compare_kernel_members(const Compared& compared, const Fact& before, const 
   const JudgedItem item{compared.list, compared.subject, {}, {}, " of kernel " + kernel};
   compare_since(item, kernel, before, after);
   compare_members(item, rows, before, after);
+  const bool by_schema =
+      compared.before()[Key::schema].is_text() && compared.after()[Key::schema].is_text();
+  compare_members(item, by_schema ? std::span<const Judged>(called_by_schema) : signature_row,
+                  before, after);
+  compare_cases(compared, before, after);
   if (!before[Key::dtypes].said() && !after[Key::dtypes].said())
     compare_members(item, refusals, before, after);
 }

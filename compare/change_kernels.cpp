@@ -151,7 +151,7 @@ class KernelComparison {
     const std::vector<ServedDtypes::Entry> gained = lacking(now, then);
     const std::vector<ServedDtypes::Entry> lost = lacking(then, now);
     if (!lost.empty()) {
-      const bool elsewhere = taken_elsewhere(row, lost, key);
+      const bool elsewhere = taken_elsewhere(row, then, lost, key);
       add(elsewhere ? Impact::speed : Impact::breaking, "dtypes",
           "kernel " + head + " lost " + texts(lost),
           elsewhere ? "calls with these dtypes go to another kernel of the platform"
@@ -164,16 +164,19 @@ class KernelComparison {
     }
   }
 
-  bool taken_elsewhere(const ServingKernel& row, const std::vector<ServedDtypes::Entry>& lost,
-                       Key key) {
+  bool taken_elsewhere(const ServingKernel& row, const ServedDtypes& then,
+                       const std::vector<ServedDtypes::Entry>& lost, Key key) {
     if (asked_ != row.platform.name || asked_key_ != key) {
       asked_ = row.platform.name;
       asked_key_ = key;
       taken_ = served_dtypes(index_.reached(row.platform), key, false);
     }
-    ServedDtypes wanted;
-    wanted.entries = lost;
-    return lacking(wanted, taken_).empty();
+    const std::vector<ServedDtypes::Entry> missing = lacking(then, taken_);
+    return std::none_of(lost.begin(), lost.end(), [&missing](const ServedDtypes::Entry& one) {
+      return std::any_of(missing.begin(), missing.end(), [&one](const ServedDtypes::Entry& other) {
+        return other.text == one.text;
+      });
+    });
   }
 
   void compare_kernel(const ServingKernel& then, const ServingKernel& now) {

@@ -64,6 +64,8 @@ void compare_operator(const Compared& compared, const Moved& moved);
 void compare_kernels(const Compared& compared);
 // Everything of one kernel but what it takes, its function and its last version.
 void compare_kernel_members(const Compared& compared, const Fact& before, const Fact& after);
+// The dtypes for which the code behind one kernel has a case.
+void compare_cases(const Compared& compared, const Fact& before, const Fact& after);
 // Arguments and results. False where the texts are equal or can't be read, and so nothing is told.
 bool compare_schemas(const Compared& compared);
 // Inputs, outputs and attributes by themselves. Where `compare_schemas` has told what differs,

@@ -45,9 +45,24 @@ constexpr Judged rows[] = {
      .words = name_sources},
 };
 
+// One platform, as a family and as a member of it.
+void compare_spelling(const Compared& compared) {
+  const Fact then = compared.before()[Key::platform];
+  const Fact now = compared.after()[Key::platform];
+  if (!then.is_text() || !now.is_text()) return;
+  if (same_platform(compared.names_before().of(then), compared.names_after().of(now))) return;
+  compared.list
+      .add(additive, "platforms", compared.subject,
+           "registered for " + value_text(now) + ", before for " + value_text(then) +
+               ": one platform under another name",
+           "calls find it as before", then, now)
+      .bump = Bump::patch;
+}
+
 }  // namespace
 
 void compare_target(const Compared& compared) {
+  compare_spelling(compared);
   compare_members({compared.list, compared.subject, {}, {}, " of the target"}, rows,
                   compared.before(), compared.after());
 }

@@ -5,9 +5,13 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 #include "opseal/registration.h"
+#include "opseal/text.h"
+#include "rules/platform_tag.h"
 
 namespace opseal {
 namespace {
@@ -33,13 +37,43 @@ bool misses_files(const Facts& facts) {
   });
 }
 
-// What the sets of two sides are joined by, and which one of equal ones.
-using SetKey = std::tuple<std::string_view, std::string_view, std::size_t>;
+// What the sets of two sides are joined by: system, package, what the package is built for, and
+// which one of equal ones.
+using SetKey = std::tuple<std::string, std::string, std::string, std::size_t>;
 using Half = std::map<SetKey, LibrarySet>;
+
+// Installers take `Demo_Ops` and `demo-ops` for one package.
+std::string package_name(std::string_view name) {
+  std::string out;
+  for (const char byte : lower(name)) {
+    const bool divides = byte == '-' || byte == '_' || byte == '.';
+    if (!divides) {
+      out += byte;
+    } else if (!out.empty() && out.back() != '-') {
+      out += '-';
+    }
+  }
+  return out;
+}
+
+// Of a wheel's tag what stays from release to release: `cp311-cp311-manylinux x86_64` of
+// `cp311-cp311-manylinux_2_28_x86_64`. A release has a wheel for each interpreter and system.
+std::string build_of(const Fact& distribution) {
+  for (const Fact tag : distribution[Key::tags].items()) {
+    const std::string_view text = tag.text();
+    const std::size_t dash = text.rfind('-');
+    if (dash == text.npos) return std::string(text);
+    const auto platform = read_platform_tag(text.substr(dash + 1));
+    if (!platform) return std::string(text);
+    return std::string(text.substr(0, dash + 1)) + std::string(platform->family) + ' ' +
+           std::string(platform->machine);
+  }
+  return {};
+}
 
 Half half_of(const Facts& facts, Side side, bool complete) {
   Half half;
-  std::map<std::pair<std::string_view, std::string_view>, std::size_t> seen;
+  std::map<SetKey, std::size_t> seen;
   LibrarySet files;
   files.files = true;
   files.known = complete;
@@ -56,12 +90,14 @@ Half half_of(const Facts& facts, Side side, bool complete) {
       if (library[Key::path].is_text()) to.libraries.push_back(library);
     }
     if (&to == &files) continue;
-    const std::string_view system = manifest[Key::system].text();
-    const std::string_view name = manifest[Key::distribution][Key::name].text();
-    half.emplace(SetKey{system, name, seen[{system, name}]++}, std::move(set));
+    const Fact package = manifest[Key::distribution];
+    SetKey key{std::string(manifest[Key::system].text()), package_name(package[Key::name].text()),
+               build_of(package), 0};
+    std::get<3>(key) = seen[key]++;
+    half.emplace(std::move(key), std::move(set));
   }
   constexpr std::size_t last = std::numeric_limits<std::size_t>::max();
-  if (files.manifest.said()) half.emplace(SetKey{"", "", last}, std::move(files));
+  if (files.manifest.said()) half.emplace(SetKey{"", "", "", last}, std::move(files));
   return half;
 }
 
@@ -79,6 +115,15 @@ LibrarySets library_sets(const Facts& facts) {
   };
   for (auto left = before.begin(); left != before.end();) {
     const auto right = after.find(left->first);
+    left = right == after.end() ? std::next(left) : take(left, right);
+  }
+  // What is left of one package is built for something else, and compared all the same.
+  for (auto left = before.begin(); left != before.end();) {
+    const auto right = std::find_if(after.begin(), after.end(), [&left](const auto& one) {
+      return std::get<0>(one.first) == std::get<0>(left->first) &&
+             std::get<1>(one.first) == std::get<1>(left->first) &&
+             one.second.files == left->second.files;
+    });
     left = right == after.end() ? std::next(left) : take(left, right);
   }
   if (before.size() == 1 && after.size() == 1) take(before.begin(), after.begin());

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "opseal/registration.h"
 #include "opseal/rule.h"
+#include "opseal/sources.h"
 #include "opseal/text.h"
 
 namespace opseal {
@@ -60,17 +62,15 @@ void check_tree(const std::vector<Launches>& files, Sink& sink) {
 void check(const Facts& facts, Sink& sink) {
   for (const Document& document : facts.documents) {
     std::vector<Launches> files;
-    std::vector<std::uint32_t> numbers;
+    std::string_view last;
     for (const Fact launch : facts.root(document)[Key::launches].items()) {
       const Fact checked = launch[Key::checked];
       if (!checked.is_truth()) continue;
       sink.inspected();
       // The launches of one file stand together.
-      const std::uint32_t number = launch.where().file;
-      if (numbers.empty() || numbers.back() != number) {
-        numbers.push_back(number);
-        files.emplace_back();
-      }
+      const std::string_view source = source_of(launch);
+      if (files.empty() || last != source) files.emplace_back();
+      last = source;
       ++files.back().all;
       if (!checked.truth()) files.back().unchecked.push_back(launch);
     }

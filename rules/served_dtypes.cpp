@@ -152,6 +152,17 @@ std::string text_under(const ServedDtypes::Entry& entry,
   return std::string(found->second) + entry.text.substr(entry.variable.size());
 }
 
+// Whatever a word of two meanings stands for is there. Needs: sorted texts.
+bool has_both_meanings(const ServedDtypes::Entry& entry, const std::vector<std::string>& texts) {
+  const Dtype* dtype = entry.where.is_text() ? find_dtype(entry.where.text()) : nullptr;
+  if (dtype == nullptr || dtype->first.empty()) return false;
+  const std::string front = entry.text.substr(0, entry.text.size() - dtype->name.size());
+  const auto has = [&](std::string_view meaning) {
+    return std::binary_search(texts.begin(), texts.end(), front + std::string(meaning));
+  };
+  return has(dtype->first) && has(dtype->second);
+}
+
 }  // namespace
 
 std::string_view canonical_dtype(std::string_view word) {
@@ -197,16 +208,23 @@ std::vector<ServedDtypes::Entry> lacking(const ServedDtypes& from, const ServedD
     if (is_ambiguous(entry.where)) ambiguous.push_back(&entry);
   }
   std::sort(texts.begin(), texts.end());
+  // A word that both have is no other spelling of something else: who lists `float` beside `double`
+  // means two dtypes.
+  std::vector<std::string_view> own;
+  for (const ServedDtypes::Entry& entry : from.entries) own.push_back(entry.text);
+  std::sort(own.begin(), own.end());
   for (const ServedDtypes::Entry& entry : from.entries) {
     if (std::binary_search(texts.begin(), texts.end(), entry.text)) continue;
     const auto same = [&](const ServedDtypes::Entry& other) {
       const auto found = renamed.find(other.variable);
       const std::string_view variable = found == renamed.end() ? other.variable : found->second;
-      return variable == entry.variable && may_be_same(entry.where, other.where);
+      return variable == entry.variable && may_be_same(entry.where, other.where) &&
+             !std::binary_search(own.begin(), own.end(), text_under(other, renamed));
     };
     const bool respelled =
         is_ambiguous(entry.where)
-            ? std::any_of(in.entries.begin(), in.entries.end(), same)
+            ? has_both_meanings(entry, texts) ||
+                  std::any_of(in.entries.begin(), in.entries.end(), same)
             : std::any_of(ambiguous.begin(), ambiguous.end(),
                           [&same](const ServedDtypes::Entry* other) { return same(*other); });
     if (!respelled) missing.push_back(entry);

@@ -4,17 +4,11 @@
 
 #include "opseal/registration.h"
 #include "opseal/rule.h"
+#include "opseal/sources.h"
 #include "opseal/text.h"
 
 namespace opseal {
 namespace {
-
-// The file that says it: of a source the source, else the place that a dump states, else the dump.
-std::string file_of(const Fact& annotation) {
-  const Fact place = annotation[Key::location];
-  if (place.is_object()) return std::string(place[Key::file].text());
-  return std::to_string(annotation.where().file);
-}
 
 void check(const Facts& facts, Sink& sink) {
   for (const Document& document : facts.documents) {
@@ -24,8 +18,8 @@ void check(const Facts& facts, Sink& sink) {
       const Fact name = annotation[Key::name];
       if (!name.is_text()) continue;
       sink.inspected();
-      const auto [first, is_new] =
-          known.try_emplace(file_of(annotation) + ":" + std::string(name.text()), annotation);
+      const auto [first, is_new] = known.try_emplace(
+          std::string(source_of(annotation)) + ":" + std::string(name.text()), annotation);
       if (is_new) continue;
       Finding& finding = sink.add(std::string(name.text()), "announced twice in one file",
                                   evidence(name, "announced again here" + site_of(annotation)));

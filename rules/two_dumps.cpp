@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace opseal {
@@ -135,6 +136,43 @@ Row target_row(const Fact&, const Fact& target, PlatformNames& names) {
   return row;
 }
 
+// Targets that came and went under one name, for a family of devices (`gpu`) and for a member of it
+// (`CUDA`): calls find the one where they found the other.
+void pair_families(Paired& paired) {
+  std::map<std::string_view, std::vector<const Registered*>> come;
+  for (const Registered& one : paired.added) {
+    std::vector<const Registered*>& list = come[one.item[Key::name].text()];
+    if (list.size() < most_platforms) list.push_back(&one);
+  }
+  NamesByManifest names;
+  const auto platform_of = [&names](const Registered& one) {
+    return names.of(one.manifest).of(one.item[Key::platform]);
+  };
+  std::set<std::uint32_t> met;
+  std::vector<RegisteredPair> pairs;
+  const auto finds = [&](const Registered& gone) {
+    const auto found = come.find(gone.item[Key::name].text());
+    if (found == come.end() || !gone.item[Key::platform].is_text()) return false;
+    const Platform platform = platform_of(gone);
+    bool any = false;
+    for (const Registered* one : found->second) {
+      if (!one->item[Key::platform].is_text()) continue;
+      const Platform other = platform_of(*one);
+      const bool family =
+          platform.role == PlatformRole::family || other.role == PlatformRole::family;
+      if (!family || !platform_reaches(platform, other)) continue;
+      met.insert(one->item.index());
+      if (!any) pairs.push_back({gone, *one});
+      any = true;
+    }
+    return any;
+  };
+  std::erase_if(paired.removed, finds);
+  std::erase_if(paired.added,
+                [&met](const Registered& one) { return met.contains(one.item.index()); });
+  paired.pairs.insert(paired.pairs.end(), pairs.begin(), pairs.end());
+}
+
 Paired pair_list(const Facts& facts, Key list,
                  Row (*make)(const Fact&, const Fact&, PlatformNames&)) {
   return join(half_of(facts, Side::before, list, make), half_of(facts, Side::after, list, make));
@@ -144,7 +182,11 @@ Paired pair_list(const Facts& facts, Key list,
 
 Paired pair_operators(const Facts& facts) { return pair_list(facts, Key::operators, operator_row); }
 
-Paired pair_targets(const Facts& facts) { return pair_list(facts, Key::targets, target_row); }
+Paired pair_targets(const Facts& facts) {
+  Paired paired = pair_list(facts, Key::targets, target_row);
+  pair_families(paired);
+  return paired;
+}
 
 std::vector<std::pair<Fact, Fact>> pair_manifests(const Facts& facts) {
   std::map<std::pair<std::string_view, std::size_t>, Fact> before;

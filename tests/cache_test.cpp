@@ -50,7 +50,7 @@ void age(const fs::path& path) {
 
 std::string dump_of(const Audit& audit) {
   std::ostringstream out;
-  for (const Document& document : audit.facts.documents) write_dump(audit.facts, document, out);
+  write_dump(audit.facts, out);
   return out.str();
 }
 

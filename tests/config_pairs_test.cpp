@@ -5,25 +5,10 @@
 #include <string>
 
 #include "cli/audit.h"
-#include "cli/config.h"
-#include "cli/settings.h"
-#include "tests/support.h"
+#include "tests/config_complaint.h"
 #include "tests/tree.h"
 
 namespace opseal::test {
-namespace {
-
-std::string complaint(Tree& tree, const std::string& text) {
-  tree.add("opseal.toml", text);
-  try {
-    read_config("opseal.toml");
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "none";
-}
-
-}  // namespace
 
 TEST_CASE("pairs that the configuration names are followed in sources") {
   Tree tree;

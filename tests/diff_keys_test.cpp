@@ -49,8 +49,9 @@ constexpr Exception exceptions[] = {
     {"operators.kernels.library", "a path; what the file holds is compared under `libraries`"},
     {"operators.kernels.package", "who registered it; what was registered is compared"},
     {"operators.kernels.witnesses", "how the kernel was learned of"},
-    {"operators.kernels.dispatches.*",
-     "how the code is written; what it takes is said by `dtypes`"},
+    {"operators.kernels.dispatches.expression", "by what one choice is known again"},
+    {"operators.kernels.dispatches.checked", "how the code is written; its dtypes are compared"},
+    {"operators.kernels.dispatches.tested", "how the code is written"},
     {"operators.kernels.precision.evidence", "prose"},
     {"targets.library", "a path; what the file holds is compared under `libraries`"},
     {"libraries.digest", "every build has another one"},
@@ -124,6 +125,8 @@ constexpr Neighbour neighbours[] = {
     {"Image", Key::architecture, R"("sm_80")"},
     // A body that ends at once, where it doesn't store.
     {"ImageKernel", Key::instructions, "1"},
+    // Choices are told apart by what they ask.
+    {"DtypeChoice", Key::expression, R"("x")"},
     // Handlers are told apart by what is looked up.
     {"Handler", Key::symbol, R"("f")"},
 };

@@ -56,6 +56,30 @@ TEST_CASE("a tag that promises fewer systems loses their users") {
               "additive minor wheel ops: is for `manylinux_aarch64`, too"});
 }
 
+TEST_CASE("wheels are paired by what they are built for, whatever way the name is written") {
+  const auto built = [](std::string_view interpreter, std::string_view system,
+                        std::string_view name, std::string_view symbol) {
+    const std::string tag = '"' + std::string(interpreter) + '-' + std::string(interpreter) + '-' +
+                            std::string(system) + '"';
+    return wheel(tag, library(R"("exports": [{"name": ")" + std::string(symbol) + R"("}])"),
+                 R"("name": ")" + std::string(name) + '"');
+  };
+  const auto list = [](const std::string& one, const std::string& other) {
+    return '[' + one + ", " + other + ']';
+  };
+  // The oldest interpreter is dropped and a new one is served: the middle one is the same.
+  CHECK(changes_of(list(built("cp39", "manylinux2014_x86_64", "ops", "nine"),
+                        built("cp310", "manylinux2014_x86_64", "ops", "ten")),
+                   list(built("cp310", "manylinux2014_x86_64", "ops", "ten"),
+                        built("cp311", "manylinux2014_x86_64", "ops", "nine")))
+            .empty());
+  CHECK(changes_of(list(built("cp310", "manylinux2014_x86_64", "Demo_Ops", "here"),
+                        built("cp310", "manylinux2014_x86_64", "other", "there")),
+                   list(built("cp310", "manylinux2014_x86_64", "other", "there"),
+                        built("cp310", "manylinux2014_x86_64", "demo-ops", "here")))
+            .empty());
+}
+
 TEST_CASE("wheels for two interpreters are two files of one release") {
   CHECK(tag_changes(R"("cp311-cp311-manylinux_2_28_x86_64")",
                     R"("cp312-cp312-manylinux_2_28_x86_64")")

@@ -152,7 +152,13 @@ def failures(scratch, opseal, pre_commit):
     expect(code != 0, "a kernel with too few parameters was committed", output)
     expect("schema-arity" in output, "the rule of the finding in a source was not shown", output)
 
-    expect(user.commits() == 3, "the good manifest and the other JSON should be in the history", "")
+    code, output = user.commit("kernels.cpp", "int answer() { return 42; }\n")
+    expect(code == 0, "a source whose only registration is gone was blocked", output)
+
+    code, output = user.commit("plain.py", "print(42)\n")
+    expect(code == 0, "a source that registers nothing was blocked", output)
+
+    expect(user.commits() == 5, "what is good or registers nothing should be in the history", "")
     return wrong
 
 

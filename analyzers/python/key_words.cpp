@@ -122,8 +122,11 @@ std::string plain_name(std::string_view name) {
   for (const std::string_view object : {"self.", "cls."}) {
     if (name.starts_with(object)) name.remove_prefix(object.size());
   }
-  // A program that is looked for by its name.
-  while (name.size() > 1 && (name.front() == '_' || name.front() == '"' || name.front() == '\'')) {
+  // `__version__` is called so by everybody; the `_` in front of other names says whose they are. A
+  // program that is looked for by its name stands in quotation marks.
+  const bool special = name.starts_with("__") && name.find("__", 2) != name.npos;
+  while (name.size() > 1 &&
+         ((name.front() == '_' && !special) || name.front() == '"' || name.front() == '\'')) {
     name.remove_prefix(1);
   }
   while (name.size() > 1 && (name.back() == '"' || name.back() == '\'')) name.remove_suffix(1);

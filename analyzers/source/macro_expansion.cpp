@@ -33,6 +33,19 @@ bool bind(const MacroDefinition& macro, const std::vector<Token>& list,
   return arguments.size() == wanted;
 }
 
+// Of an invocation, between its brackets.
+std::uint32_t arguments_in(const std::vector<Token>& list) {
+  if (list.empty()) return 0;
+  std::size_t depth = 0;
+  std::uint32_t arguments = 1;
+  for (const Token& token : list) {
+    if (token.is('(')) ++depth;
+    if (token.is(')') && depth > 0) --depth;
+    if (depth == 0 && token.is(',')) ++arguments;
+  }
+  return arguments;
+}
+
 bool is_paste(Tokens body, std::size_t at) { return at < body.size() && body[at].is("##"); }
 
 }  // namespace
@@ -94,9 +107,11 @@ void MacroExpander::run(Stream& stream, std::vector<Token>& out) {
       const bool asked_for = !stream.sources.empty() || stream.outer != 0;
       if (name != nullptr && name->disabled) {
         token.never_expand = true;
-      } else if (name != nullptr && (asked_for || macros_.is_hot(*name)) &&
-                 expand_name(stream, token, *name, out)) {
-        continue;
+      } else if (name != nullptr && (asked_for || macros_.is_hot(*name))) {
+        if (expand_name(stream, token, *name, out)) continue;
+      } else if (name != nullptr && name->is_kept) {
+        // What it stands for registers nothing.
+        note_use(*name, token, true, 0);
       }
     }
     if (out.size() >= limits_.tokens) {
@@ -152,7 +167,9 @@ bool MacroExpander::expand_name(Stream& stream, const Token& token, MacroTable::
       place.length = close.offset + close.length - place.offset;
     }
     list.erase(list.begin());
-    if (!expand_choices(stream, token, name, choices, expansion, list)) {
+    const bool fits = expand_choices(stream, token, name, choices, expansion, list);
+    note_use(name, token, fits, arguments_in(list));
+    if (!fits) {
       // No definition takes so many arguments.
       Token open = close;
       open.text = "(";
@@ -163,7 +180,17 @@ bool MacroExpander::expand_name(Stream& stream, const Token& token, MacroTable::
     }
     return true;
   }
+  note_use(name, token, true, 0);
   return expand_choices(stream, token, name, choices, expansion, list);
+}
+
+void MacroExpander::note_use(const MacroTable::Name& name, const Token& token, bool fits,
+                             std::uint32_t arguments) {
+  if (!name.is_kept) return;
+  for (const StatedUse& use : unit_.stated_uses) {
+    if (use.fits == fits && use.macro == name.text) return;
+  }
+  unit_.stated_uses.push_back({name.text, token.offset, token.length, fits, arguments});
 }
 
 bool MacroExpander::expand_choices(Stream& stream, const Token& token, MacroTable::Name& name,

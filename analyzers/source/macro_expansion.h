@@ -27,6 +27,10 @@ class MacroExpander {
   // expanded.
   void expand(Tokens tokens, std::vector<Token>& out);
 
+  // Notes a use of a macro that was stated.
+  void note_use(const MacroTable::Name& name, const Token& token, bool fits,
+                std::uint32_t arguments);
+
  private:
   // What is being read, from the innermost expansion out to the tokens themselves.
   struct Source {

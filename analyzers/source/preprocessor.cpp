@@ -16,6 +16,7 @@ void SourceUnit::clear() {
   expansions.assign(1, {});
   conditions.clear();
   comments.clear();
+  stated_uses.clear();
   truncated = false;
   definitions.clear();
   arena.clear();
@@ -62,7 +63,11 @@ class Preprocessor::Run {
     token.condition = conditionals_.current();
     if (first_hot_ == none && token.is_identifier()) {
       MacroTable::Name* const name = macros_.find(token);
-      if (name != nullptr && macros_.is_hot(*name)) first_hot_ = unit_.tokens.size();
+      if (name != nullptr && macros_.is_hot(*name)) {
+        first_hot_ = unit_.tokens.size();
+      } else if (name != nullptr) {
+        expander_.note_use(*name, token, true, 0);
+      }
     }
     unit_.tokens.push_back(token);
   }

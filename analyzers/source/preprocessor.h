@@ -23,6 +23,16 @@ struct MacroExpansion {
   const MacroDefinition* definition = nullptr;
 };
 
+// A place where a macro is used that was stated, and not found in the sources.
+struct StatedUse {
+  std::string_view macro;
+  std::uint32_t offset = 0;
+  std::uint32_t length = 0;
+  // What it stands for takes as many arguments.
+  bool fits = false;
+  std::uint32_t arguments = 0;
+};
+
 // A source with the macros expanded that lead to registrations, and all branches of its
 // conditionals one after the other. Texts point into the bytes, the headers of the tree, and the
 // unit itself.
@@ -34,6 +44,8 @@ struct SourceUnit {
   std::vector<MacroExpansion> expansions;
   ConditionTable conditions;
   std::vector<SourceComment> comments;
+  // Of each macro the first use that fits, and the first that doesn't.
+  std::vector<StatedUse> stated_uses;
   // A limit was met: from some place on macros are not expanded, or tokens are missing.
   bool truncated = false;
 

@@ -20,9 +20,7 @@ class DocumentWriter {
       : records_(records), folder_(folder), paths_(paths), facts_(facts) {}
 
   void run() {
-    for (FileRecords& file : records_.files) {
-      for (IgnoreComment& one : file.ignores) ignores_.push_back(std::move(one));
-    }
+    ignores_ = gathered(&FileRecords::ignores);
     facts_.files.push_back(folder_.place);
     PlacedWriter writer(facts_, folder_.files);
     write_torch_document(writer);
@@ -45,6 +43,24 @@ class DocumentWriter {
   }
 
  private:
+  // What all files say of one kind, in their order; it is taken out of them.
+  template <typename Record>
+  std::vector<Record> gathered(std::vector<Record> FileRecords::*kind) {
+    std::vector<Record> all;
+    for (FileRecords& file : records_.files) {
+      for (Record& record : file.*kind) all.push_back(std::move(record));
+      (file.*kind).clear();
+    }
+    return all;
+  }
+
+  template <typename Record>
+  static std::set<std::uint32_t> files_of(const std::vector<Record>& records) {
+    std::set<std::uint32_t> files;
+    for (const Record& record : records) files.insert(record.place.file);
+    return files;
+  }
+
   void write_torch_document(PlacedWriter& writer) {
     const std::vector<TorchRecord>& records = records_.torch;
     const TorchTable table = join_torch(records, paths_, folder_.partial);
@@ -53,22 +69,15 @@ class DocumentWriter {
     for (const TorchRecord* record : table.undecided) {
       undecided.push_back({record->written, record->place});
     }
-    std::set<std::uint32_t> files;
-    for (const TorchRecord& record : records) files.insert(record.place.file);
+    const std::set<std::uint32_t> files = files_of(records);
     begin("torch", files, undecided, writer);
     write_torch(table, writer);
     writer.end();
   }
 
   void write_tvm_document(PlacedWriter& writer) {
-    std::vector<TvmRecord> records;
-    std::set<std::uint32_t> files;
-    for (FileRecords& file : records_.files) {
-      for (TvmRecord& record : file.tvm) {
-        files.insert(record.place.file);
-        records.push_back(std::move(record));
-      }
-    }
+    const std::vector<TvmRecord> records = gathered(&FileRecords::tvm);
+    const std::set<std::uint32_t> files = files_of(records);
     const bool registers = std::any_of(records.begin(), records.end(),
                                        [](const TvmRecord& record) { return !record.lookup; });
     if (!registers) return;
@@ -78,14 +87,8 @@ class DocumentWriter {
   }
 
   void write_executorch_document(PlacedWriter& writer) {
-    std::vector<ExecutorchRecord> records;
-    std::set<std::uint32_t> files;
-    for (FileRecords& file : records_.files) {
-      for (ExecutorchRecord& record : file.executorch) {
-        files.insert(record.place.file);
-        records.push_back(std::move(record));
-      }
-    }
+    const std::vector<ExecutorchRecord> records = gathered(&FileRecords::executorch);
+    const std::set<std::uint32_t> files = files_of(records);
     if (records.empty()) return;
     begin("executorch", files, {}, writer);
     write_executorch(records, paths_, writer);
@@ -103,21 +106,15 @@ class DocumentWriter {
 
   // The targets of XLA are written with the primitives of JAX.
   void write_primitive_documents(PlacedWriter& writer) {
-    std::vector<TargetRecord> targets;
-    std::vector<HandlerRecord> handlers;
-    std::vector<AnnotationRecord> annotations;
-    std::vector<PrimitiveRecord> records;
+    const std::vector<TargetRecord> targets = gathered(&FileRecords::targets);
+    const std::vector<HandlerRecord> handlers = gathered(&FileRecords::handlers);
+    const std::vector<AnnotationRecord> annotations = gathered(&FileRecords::annotations);
+    const std::vector<PrimitiveRecord> records = gathered(&FileRecords::primitives);
     std::vector<UndecidedName> undecided;
-    for (FileRecords& file : records_.files) {
-      for (AnnotationRecord& one : file.annotations) annotations.push_back(std::move(one));
-      for (HandlerRecord& handler : file.handlers) handlers.push_back(std::move(handler));
-      for (TargetRecord& record : file.targets) {
-        if (!record.lookup && !record.if_handler && record.name.text.empty()) {
-          undecided.push_back({record.written, record.place});
-        }
-        targets.push_back(std::move(record));
+    for (const TargetRecord& record : targets) {
+      if (!record.lookup && !record.if_handler && record.name.text.empty()) {
+        undecided.push_back({record.written, record.place});
       }
-      for (PrimitiveRecord& record : file.primitives) records.push_back(std::move(record));
     }
     const bool registers =
         !handlers.empty() ||
@@ -134,12 +131,10 @@ class DocumentWriter {
         for (const PrimitiveRecord* record : primitive.records) files.insert(record->place.file);
       }
       if (with_targets) {
-        for (const TargetRecord& record : targets) files.insert(record.place.file);
-        for (const HandlerRecord& handler : handlers) files.insert(handler.place.file);
+        files.merge(files_of(targets));
+        files.merge(files_of(handlers));
       }
-      if (with_annotations) {
-        for (const AnnotationRecord& one : annotations) files.insert(one.place.file);
-      }
+      if (with_annotations) files.merge(files_of(annotations));
       begin(system, files, with_targets ? undecided : std::vector<UndecidedName>(), writer);
       write_primitives(primitives, writer);
       if (with_annotations) write_annotations(annotations, writer);
@@ -149,15 +144,12 @@ class DocumentWriter {
   }
 
   void write_onnx_document(PlacedWriter& writer) {
-    std::vector<OnnxRecord> records;
+    const std::vector<OnnxRecord> records = gathered(&FileRecords::onnx);
     std::vector<UndecidedName> undecided;
     std::set<std::uint32_t> files;
-    for (FileRecords& file : records_.files) {
-      for (OnnxRecord& record : file.onnx) {
-        if (!record.decided) undecided.push_back({record.written, record.place});
-        if (record.use == OnnxUse::kernel && record.decided) files.insert(record.place.file);
-        records.push_back(std::move(record));
-      }
+    for (const OnnxRecord& record : records) {
+      if (!record.decided) undecided.push_back({record.written, record.place});
+      if (record.use == OnnxUse::kernel && record.decided) files.insert(record.place.file);
     }
     if (files.empty()) return;
     begin("onnxruntime", files, undecided, writer);
@@ -166,14 +158,8 @@ class DocumentWriter {
   }
 
   void write_autograd_document(PlacedWriter& writer) {
-    std::vector<AutogradRecord> records;
-    std::set<std::uint32_t> files;
-    for (FileRecords& file : records_.files) {
-      for (AutogradRecord& record : file.autograd) {
-        files.insert(record.place.file);
-        records.push_back(std::move(record));
-      }
-    }
+    const std::vector<AutogradRecord> records = gathered(&FileRecords::autograd);
+    const std::set<std::uint32_t> files = files_of(records);
     if (records.empty()) return;
     begin(autograd_system, files, {}, writer);
     write_autograd(records, writer);
@@ -181,15 +167,11 @@ class DocumentWriter {
   }
 
   void write_tensorflow_document(PlacedWriter& writer) {
-    std::vector<TensorflowRecord> records;
+    const std::vector<TensorflowRecord> records = gathered(&FileRecords::tensorflow);
+    const std::set<std::uint32_t> files = files_of(records);
     std::vector<UndecidedName> undecided;
-    std::set<std::uint32_t> files;
-    for (FileRecords& file : records_.files) {
-      for (TensorflowRecord& record : file.tensorflow) {
-        if (record.name.text.empty()) undecided.push_back({record.written, record.place});
-        files.insert(record.place.file);
-        records.push_back(std::move(record));
-      }
+    for (const TensorflowRecord& record : records) {
+      if (record.name.text.empty()) undecided.push_back({record.written, record.place});
     }
     if (undecided.size() == records.size()) return;
     begin("tensorflow", files, undecided, writer);
@@ -210,14 +192,8 @@ class DocumentWriter {
   }
 
   void write_registrar_document(PlacedWriter& writer) {
-    std::vector<RegistrarRecord> registrars;
-    std::set<std::uint32_t> files;
-    for (FileRecords& file : records_.files) {
-      for (RegistrarRecord& record : file.registrars) {
-        files.insert(record.place.file);
-        registrars.push_back(std::move(record));
-      }
-    }
+    const std::vector<RegistrarRecord> registrars = gathered(&FileRecords::registrars);
+    const std::set<std::uint32_t> files = files_of(registrars);
     if (registrars.empty()) return;
     begin("engine", files, {}, writer);
     write_registrars(registrars, writer);
@@ -225,14 +201,9 @@ class DocumentWriter {
   }
 
   void write_cache_document(PlacedWriter& writer) {
-    std::vector<CacheRecord> caches;
+    const std::vector<CacheRecord> caches = gathered(&FileRecords::caches);
     std::set<std::uint32_t> files;
-    for (FileRecords& file : records_.files) {
-      for (CacheRecord& record : file.caches) {
-        files.insert(record.file);
-        caches.push_back(std::move(record));
-      }
-    }
+    for (const CacheRecord& record : caches) files.insert(record.file);
     if (caches.empty()) return;
     begin({}, files, {}, writer);
     write_caches(caches, writer);

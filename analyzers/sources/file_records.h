@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "analyzers/sources/annotations.h"
@@ -22,6 +24,14 @@
 
 namespace opseal {
 
+// A use of a macro that the configuration explains.
+struct StatedMacroUse {
+  std::string macro;
+  SourcePlace place;
+  bool fits = false;
+  std::uint32_t arguments = 0;
+};
+
 // What one file says.
 struct FileRecords {
   TorchCpp torch_cpp;
@@ -38,6 +48,7 @@ struct FileRecords {
   std::vector<CacheRecord> caches;
   std::vector<IgnoreComment> ignores;
   std::vector<RegistrarRecord> registrars;
+  std::vector<StatedMacroUse> stated_uses;
   std::vector<Problem> problems;
   // It names a support predicate.
   bool has_predicate = false;

@@ -76,6 +76,19 @@ class SourceLoader {
     return std::move(facts_);
   }
 
+  // Needs: `load` was called.
+  void add_macro_uses(MacroUses& uses) const {
+    for (const FileRecords& file : records_.files) {
+      for (const StatedMacroUse& one : file.stated_uses) {
+        MacroUse& use = uses[one.macro];
+        use.fits = use.fits || one.fits;
+        if (one.fits || use.misfit) continue;
+        use.misfit = {folder_.files[one.place.file], one.place.offset, one.place.length,
+                      one.arguments};
+      }
+    }
+  }
+
  private:
   void read_files() {
     std::vector<std::string> cpp;
@@ -141,6 +154,12 @@ class SourceLoader {
           read_annotations(unit, found, records_.files[at].annotations);
           read_executorch_cpp(unit, found, records_.files[at].executorch);
           read_tvm_cpp(unit, found, records_.files[at].tvm);
+          for (const StatedUse& use : unit.stated_uses) {
+            records_.files[at].stated_uses.push_back({std::string(use.macro),
+                                                      {number, use.offset, use.length},
+                                                      use.fits,
+                                                      use.arguments});
+          }
           if (unit.truncated) {
             note(number,
                  "too much to be read as a whole: macros stay unexpanded from some place on");
@@ -357,8 +376,12 @@ class SourceLoader {
 
 }  // namespace
 
-Facts load_sources(SourceFolder folder, unsigned threads, const std::string& stated_macros) {
-  return SourceLoader(std::move(folder), threads, stated_macros).load();
+Facts load_sources(SourceFolder folder, unsigned threads, const std::string& stated_macros,
+                   MacroUses* uses) {
+  SourceLoader loader(std::move(folder), threads, stated_macros);
+  Facts facts = loader.load();
+  if (uses != nullptr) loader.add_macro_uses(*uses);
+  return facts;
 }
 
 }  // namespace opseal

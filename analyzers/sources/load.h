@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,10 +25,29 @@ struct SourceFolder {
   std::vector<PairDescription> pairs{};
 };
 
+// Where a tree uses a macro that the configuration explains.
+struct MacroUse {
+  // Somewhere with as many arguments as it is explained with.
+  bool fits = false;
+  // The first use with another number of them; nothing where every use fits.
+  struct Misfit {
+    InputFile file;
+    std::uint32_t offset = 0;
+    std::uint32_t length = 0;
+    std::uint32_t arguments = 0;
+  };
+  std::optional<Misfit> misfit{};
+};
+
+// By name of the macro.
+using MacroUses = std::map<std::string, MacroUse>;
+
 // What a tree of sources registers, from its text alone: nothing is compiled, run or imported. A
 // document for each system that anything is registered with; for most folders there is nothing.
-// `stated_macros`: `#define` lines that hold whatever the sources themselves define.
-Facts load_sources(SourceFolder folder, unsigned threads, const std::string& stated_macros = {});
+// `stated_macros`: `#define` lines that hold whatever the sources themselves define; `uses`, where
+// given, gets those that are used.
+Facts load_sources(SourceFolder folder, unsigned threads, const std::string& stated_macros = {},
+                   MacroUses* uses = nullptr);
 
 // Whether a file is read as a source, by its name.
 bool is_source(std::string_view path);

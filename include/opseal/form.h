@@ -20,6 +20,8 @@ struct Field {
   bool required = false;
   // One sentence for the schema; units and sentinels included.
   std::string_view meaning = {};
+  // It may be missing in what was read from sources, where only the running code knows it.
+  bool may_be_undecided = false;
 };
 
 // What may stand at one place: any subset of the JSON types, each at most once, so that the type

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "opseal/facts.h"
 
 namespace opseal {
@@ -14,10 +16,17 @@ inline bool is_of_sources(const Fact& manifest) {
   return manifest[Key::tree].said() && manifest[Key::producer][Key::name].is(sources_producer);
 }
 
-// The fact stands in a Python file.
-inline bool is_in_python(const Fact& fact) {
-  return fact.facts().files[fact.where().file].path.ends_with(".py");
+// The source that says a registration: a dump states it as its place.
+inline std::string_view source_of(const Fact& item) {
+  const Fact stated = item[Key::location][Key::file];
+  if (stated.is_text()) return stated.text();
+  const std::uint32_t file = item.where().file;
+  return file < item.facts().files.size() ? std::string_view(item.facts().files[file].path)
+                                          : std::string_view();
 }
+
+// The registration stands in a Python file.
+inline bool is_in_python(const Fact& item) { return source_of(item).ends_with(".py"); }
 
 // Other files of the project were not given: what is missing may be there.
 inline bool is_partial_tree(const Fact& manifest) {
@@ -28,7 +37,7 @@ inline bool is_partial_tree(const Fact& manifest) {
 // of which a build may take one. Never so for what was read from elsewhere.
 inline bool may_be_alternatives(const Fact& manifest, const Fact& a, const Fact& b) {
   return is_of_sources(manifest) &&
-         (a[Key::when].name() != b[Key::when].name() || a.where().file != b.where().file);
+         (a[Key::when].name() != b[Key::when].name() || source_of(a) != source_of(b));
 }
 
 }  // namespace opseal
