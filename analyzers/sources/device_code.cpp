@@ -49,6 +49,7 @@ void write_launch(const LaunchCode& code, const KernelLaunch& launch, PlacedWrit
   if (launch.checked || !code.checked_from_afar) {
     writer.truth(Key::checked, launch.checked, launch.place);
   }
+  if (code.accepts(launch)) writer.truth(Key::exempt, true, launch.place);
   if (launch.conditions) writer.texts(Key::conditions, *launch.conditions, launch.place);
   writer.text_if(Key::when, launch.when.text(), launch.place);
   writer.text_if(Key::macro, launch.macro, launch.place);

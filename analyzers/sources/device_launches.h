@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzers/source/plain_source.h"
+#include "analyzers/sources/ignores.h"
 #include "analyzers/sources/records.h"
 #include "opseal/build_condition.h"
 
@@ -67,6 +68,10 @@ struct LaunchCode {
   std::vector<NamingCode> functions;
   std::vector<NamingCode> macros;
   std::vector<KernelLaunch> launches;
+  // Where a comment accepts that nobody reads the error.
+  std::vector<TextRange> accepted;
+
+  bool accepts(const KernelLaunch& launch) const;
 };
 
 void read_launches(const PlainSource& source, LaunchCode& code);

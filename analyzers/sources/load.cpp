@@ -128,6 +128,8 @@ class SourceLoader {
         if (says_device_code(bytes)) {
           read_plain(number, bytes, plain);
           read_device_code(plain, paths_[at], records_.devices[at]);
+          records_.devices[at].launches.accepted =
+              accepted_lines(bytes, records_.files[at].ignores, "launch-unchecked");
         }
         if (tree.has_needle(bytes)) {
           preprocessor.run(tree_file[at], bytes, unit);
