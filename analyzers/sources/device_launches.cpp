@@ -103,6 +103,7 @@ void sort_uses(std::vector<NameUse>& uses) {
   for (std::size_t at = 0; at < uses.size(); ++at) {
     if (kept > 0 && uses[kept - 1].hash == uses[at].hash) {
       uses[kept - 1].last = uses[at].last;
+      uses[kept - 1].last_call = std::max(uses[kept - 1].last_call, uses[at].last_call);
     } else {
       uses[kept++] = uses[at];
     }
@@ -141,7 +142,7 @@ class LaunchReader {
         made.reads_error = made.reads_error || launch.checked;
         made.kernel = std::move(launch.kernel);
       }
-      add_use(body[at], static_cast<std::uint32_t>(at), made);
+      add_use(body, at, made);
     }
     if (made.uses.empty()) return;
     sort_uses(made.uses);
@@ -149,11 +150,16 @@ class LaunchReader {
     code_.macros.push_back(std::move(made));
   }
 
-  static void add_use(const Token& token, std::uint32_t at, NamingCode& code) {
+  static void add_use(Tokens tokens, std::size_t at, NamingCode& code) {
+    const Token& token = tokens[at];
     // Of the short names, those that mean a capability.
     const bool counts = token.text.size() > 2 || token.is("cc") || token.is("sm");
     if (!token.is_identifier() || !counts) return;
-    code.uses.push_back({token.hash, at, at, token.offset, token.length});
+    const bool is_call =
+        at + 1 < tokens.size() && (tokens[at + 1].is('(') || tokens[at + 1].is('<'));
+    const auto place = static_cast<std::uint32_t>(at);
+    code.uses.push_back(
+        {token.hash, place, place, is_call ? place : 0, token.offset, token.length});
   }
 
   void read_function(std::uint32_t scope) {
@@ -168,7 +174,7 @@ class LaunchReader {
     // What devices run neither checks nor is asked for here.
     if (side == CodeSide::device || side == CodeSide::kernel) return;
     for (std::uint32_t at = function.body.begin; at < function.body.end; ++at) {
-      add_use(tokens[at], at, made);
+      add_use(tokens, at, made);
       if (reads_launch_error(tokens, at)) {
         made.reads_error = true;
         made.last_read = at;

@@ -30,11 +30,13 @@ struct KernelLaunch {
   SourcePlace place;
 };
 
-// A name in a function: indices of the tokens where it stands first and last.
+// A name in a function: indices of the tokens where it stands first and last, and where it is
+// called last (0: it never is, a table only names it).
 struct NameUse {
   std::uint32_t hash = 0;
   std::uint32_t first = 0;
   std::uint32_t last = 0;
+  std::uint32_t last_call = 0;
   std::uint32_t offset = 0;
   std::uint32_t length = 0;
 };
