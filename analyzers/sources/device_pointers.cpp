@@ -226,8 +226,9 @@ bool takes_pointers_of_calls(std::string_view bytes) {
       }
     };
     skip_blanks();
-    if (!before.ends_with(".")) continue;
-    before.remove_suffix(1);
+    const bool by_arrow = before.ends_with("->");
+    if (!by_arrow && !before.ends_with(".")) continue;
+    before.remove_suffix(by_arrow ? 2 : 1);
     skip_blanks();
     if (before.ends_with(")") || before.ends_with("]")) return true;
   }

@@ -25,6 +25,7 @@
 #include "analyzers/sources/dispatch_index.h"
 #include "analyzers/sources/dispatch_pairs.h"
 #include "analyzers/sources/documents.h"
+#include "analyzers/sources/dtype_conversions.h"
 #include "analyzers/sources/executorch.h"
 #include "analyzers/sources/file_records.h"
 #include "analyzers/sources/handlers.h"
@@ -312,6 +313,9 @@ class SourceLoader {
     find_dispatches(
         paths_, cpp_files_,
         [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); }, threads_,
+        records);
+    forget_converted(
+        paths_, [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); },
         records);
     find_pairs();
     join_devices();
