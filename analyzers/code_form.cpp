@@ -44,6 +44,7 @@ constexpr Field kernel_launch_fields[] = {
     {checked, &truth_form, false,
      "its status is used, or the error of launches is read after it: there, or by who calls the "
      "function"},
+    {exempt, &truth_form, false, "a comment at the launch accepts that nobody reads its error"},
     {conditions, &texts_form, false,
      "what code of the host asks of the device's capability on the way to it, as written; empty: "
      "nothing"},
@@ -59,6 +60,9 @@ constexpr Field kept_pointer_fields[] = {
     {expression, &text_form, true, "as written"},
     {holder, &holder_form, false,
      "what owns the memory: a `named` tensor, or a `temporary` one that dies with the statement"},
+    {contiguous, &truth_form, false,
+     "of the tensor's pointer that is handed to code without its strides: the function, or who "
+     "calls it, makes sure that it is dense; false: nobody does"},
     {type, &text_form, false, "of the variable whose address it is"},
     {value, &text_form, false, "number that the variable begins as"},
     {cast, &text_form, false, "type that it is cast to point to"},

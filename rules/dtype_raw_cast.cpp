@@ -27,11 +27,12 @@ void check(const Facts& facts, Sink& sink) {
       const std::string_view cast = pointer[Key::cast].text();
       const int size = size_of_float(type);
       const int read = size_of_float(cast);
-      if (size == 0 || read == 0 || !pointer[Key::value].is_text()) continue;
+      if (size == 0 || read == 0) continue;
       sink.inspected();
       if (size == read) continue;
-      std::string message = "number " + quote(pointer[Key::value].text()) + " of type " +
-                            quote(type) + " is handed over as " + quote(cast) + ", " +
+      const Fact value = pointer[Key::value];
+      std::string message = (value.is_text() ? "number " + quote(value.text()) : "parameter") +
+                            " of type " + quote(type) + " is handed over as " + quote(cast) + ", " +
                             plural(static_cast<std::size_t>(size), "byte", "bytes") + " read as " +
                             std::to_string(read);
       sink.add(std::string(pointer[Key::expression].text()), std::move(message),
@@ -49,15 +50,15 @@ extern constinit const Rule dtype_raw_cast{
         "`float one = 1.0f; f((half*)&one);` reads the first two bytes of the number, which are 0 "
         "as a `half`; with a larger type what lies behind it is read, too. It compiles, and a "
         "scale factor is silently 0 or garbage on the one path that takes the other type. Only "
-        "variables that begin as a literal other than 0 are judged: others may hold two values "
-        "of the smaller type, packed.",
+        "variables that begin as a literal other than 0 are judged, and parameters of functions of "
+        "the host: others may hold two values of the smaller type, packed.",
     .example =
         R"json({"opseal_manifest": 1, "pointers": [{"expression": "&one", "type": "float", "value": "1.0f", "cast": "half"}]})json",
     .fix = "convert the number, and hand over the address of a variable of the type that is read",
     .severity = Severity::warning,
     .tier = Tier::lexed,
     .inspects = "address of a number that is cast to point to another floating type",
-    .needs = {Key::pointers, Key::type, Key::cast, Key::value},
+    .needs = {Key::pointers, Key::type, Key::cast},
     .check = check,
 };
 

@@ -37,8 +37,14 @@ std::vector<std::string> backward_names(std::string_view name) {
   const std::size_t base = name.rfind(':') + 1;
   names.push_back(std::string(name.substr(0, base)) + "_" + std::string(name.substr(base)) +
                   "_backward");
+  names.push_back(std::string(name) + "_grad");
+  names.push_back(std::string(name) + "Grad");
   for (std::string other :
-       {with_word(name, "_forward", "_backward"), with_word(name, "_fwd", "_bwd")}) {
+       {with_word(name, "_forward", "_backward"), with_word(name, "_fwd", "_bwd"),
+        with_word(name, "::forward", "::backward"), with_word(name, "::fwd", "::bwd"),
+        with_word(name, "Forward", "Backward"), with_word(name, "forward_", "backward_"),
+        with_word(name, "fwd_", "bwd_"), with_word(name, "_forward", "_grad"),
+        with_word(name, "_fwd", "_grad")}) {
     if (!other.empty()) names.push_back(std::move(other));
   }
   return names;

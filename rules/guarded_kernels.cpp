@@ -1,12 +1,11 @@
 #include "rules/guarded_kernels.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <map>
 #include <string>
 #include <utility>
 
+#include "rules/arch_guards.h"
 #include "rules/mangled_names.h"
 
 namespace opseal {
@@ -51,39 +50,7 @@ GuardedKernels::GuardedKernels(const Facts& facts, const Document& document) {
 }
 
 bool guard_fails(std::string_view guard, std::uint32_t architecture) {
-  constexpr std::string_view macro = "__CUDA_ARCH__";
-  constexpr std::array<std::string_view, 6> signs{">=", "<=", "==", "!=", ">", "<"};
-  std::size_t failed = 0;
-  for (std::size_t at = guard.find(macro); at != guard.npos; at = guard.find(macro, at)) {
-    at += macro.size();
-    std::string_view rest = guard.substr(at);
-    // `defined(__CUDA_ARCH__)` holds in code for a device.
-    if (rest.starts_with(')') || rest.starts_with(" &&") || rest.starts_with(" ||")) continue;
-    if (!rest.starts_with(' ')) return false;
-    rest.remove_prefix(1);
-    const auto sign = std::find_if(signs.begin(), signs.end(),
-                                   [&](std::string_view one) { return rest.starts_with(one); });
-    if (sign == signs.end()) return false;
-    rest.remove_prefix(std::min(rest.size(), sign->size() + 1));
-    std::uint32_t number = 0;
-    const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-    if (read.ec != std::errc()) return false;
-    const bool holds = *sign == ">="   ? architecture >= number
-                       : *sign == "<=" ? architecture <= number
-                       : *sign == "==" ? architecture == number
-                       : *sign == "!=" ? architecture != number
-                       : *sign == ">"  ? architecture > number
-                                       : architecture < number;
-    failed += holds ? 0 : 1;
-  }
-  // What is negated as a whole comes out the other way.
-  if (guard.find("!(") != guard.npos || guard.find("! (") != guard.npos) return false;
-  std::size_t alternatives = 1;
-  for (std::size_t at = guard.find("||"); at != guard.npos; at = guard.find("||", at + 2)) {
-    ++alternatives;
-  }
-  if (alternatives == 1) return failed > 0;
-  return failed == alternatives && guard.find("&&") == guard.npos;
+  return guard_truth(guard, architecture) == GuardTruth::no;
 }
 
 UnaskedKernels::UnaskedKernels(const Facts& facts) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "opseal/registration.h"
@@ -13,10 +14,19 @@ namespace {
 
 // Further launches that a finding shows.
 constexpr std::size_t most_related = 4;
+// More functions of one file are told in one finding.
+constexpr std::size_t most_functions = 5;
 
 struct Launches {
   std::size_t all = 0;
   std::vector<Fact> unchecked;
+};
+
+struct FileLaunches : Launches {
+  // By function, in the order of the file.
+  std::vector<std::pair<std::string_view, Launches>> functions;
+  // Accepted by a comment at each of them.
+  std::vector<Fact> exempt;
 };
 
 std::string place_of(const Fact& launch) {
@@ -29,10 +39,13 @@ void report(const Launches& launches, std::string_view where, Sink& sink) {
   const Fact& first = launches.unchecked.front();
   const Fact function = first[Key::function];
   const std::string_view name = function.text(first[Key::kernel].text("launch"));
-  std::string message = std::to_string(launches.unchecked.size()) + " of " +
-                        plural(launches.all, "kernel launch", "kernel launches") + " " +
-                        std::string(where) + " " + (launches.unchecked.size() == 1 ? "is" : "are") +
-                        " not followed by a read of the error";
+  std::string message = "nothing acts on the error of ";
+  if (launches.all == 1) {
+    message += "this kernel launch";
+  } else {
+    message += std::to_string(launches.unchecked.size()) + " of " +
+               plural(launches.all, "kernel launch", "kernel launches") + " " + std::string(where);
+  }
   Finding& finding =
       sink.add(std::string(name), std::move(message), evidence(first, place_of(first)));
   const std::size_t shown = std::min(launches.unchecked.size(), most_related + 1);
@@ -41,38 +54,64 @@ void report(const Launches& launches, std::string_view where, Sink& sink) {
   }
 }
 
-// A project that reads errors forgot it where it doesn't: a finding for each file. One that hardly
-// ever does is told so once.
-void check_tree(const std::vector<Launches>& files, Sink& sink) {
+void report_file(const FileLaunches& file, Sink& sink) {
+  std::vector<const Launches*> functions;
+  for (const auto& [name, launches] : file.functions) {
+    if (!launches.unchecked.empty()) functions.push_back(&launches);
+  }
+  if (functions.size() > most_functions) {
+    report(file, "of the file", sink);
+    return;
+  }
+  for (const Launches* function : functions) report(*function, "of the function", sink);
+}
+
+// A project that reads errors forgot it where it doesn't: a finding for each function. One that
+// hardly ever does is told so once. A launch that a comment accepts is told apart, so that the
+// comment speaks for no other.
+void check_tree(const std::vector<FileLaunches>& files, Sink& sink) {
   Launches tree;
-  for (const Launches& file : files) {
+  for (const FileLaunches& file : files) {
     tree.all += file.all;
     tree.unchecked.insert(tree.unchecked.end(), file.unchecked.begin(), file.unchecked.end());
+    for (const Fact& launch : file.exempt) report({1, {launch}}, {}, sink);
   }
-  if (tree.unchecked.empty()) return;
   if (tree.unchecked.size() * 2 > tree.all) {
     report(tree, "of the sources", sink);
     return;
   }
-  for (const Launches& file : files) {
-    if (!file.unchecked.empty()) report(file, "of the file", sink);
+  for (const FileLaunches& file : files) report_file(file, sink);
+}
+
+void add(const Fact& launch, FileLaunches& file) {
+  const bool checked = launch[Key::checked].truth();
+  if (!checked && launch[Key::exempt].truth()) {
+    file.exempt.push_back(launch);
+    return;
+  }
+  // The launches of one function stand together.
+  const std::string_view name = launch[Key::function].text();
+  if (file.functions.empty() || file.functions.back().first != name) {
+    file.functions.push_back({name, {}});
+  }
+  for (Launches* launches : {static_cast<Launches*>(&file), &file.functions.back().second}) {
+    ++launches->all;
+    if (!checked) launches->unchecked.push_back(launch);
   }
 }
 
 void check(const Facts& facts, Sink& sink) {
   for (const Document& document : facts.documents) {
-    std::vector<Launches> files;
+    std::vector<FileLaunches> files;
     std::string_view last;
     for (const Fact launch : facts.root(document)[Key::launches].items()) {
-      const Fact checked = launch[Key::checked];
-      if (!checked.is_truth()) continue;
+      if (!launch[Key::checked].is_truth()) continue;
       sink.inspected();
       // The launches of one file stand together.
       const std::string_view source = source_of(launch);
       if (files.empty() || last != source) files.emplace_back();
       last = source;
-      ++files.back().all;
-      if (!checked.truth()) files.back().unchecked.push_back(launch);
+      add(launch, files.back());
     }
     check_tree(files, sink);
   }

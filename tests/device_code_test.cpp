@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analyzers/source/without_macro.h"
+#include "rules/arch_guards.h"
 #include "rules/guarded_kernels.h"
 
 namespace opseal::test {
@@ -71,8 +72,33 @@ TEST_CASE("a guard that hangs on more fails on no device for sure") {
   CHECK(!guard_fails("__CUDA_ARCH__ >= LEAST", 750));
   CHECK(!guard_fails("__CUDA_ARCH__ / 10 >= 80", 750));
   CHECK(!guard_fails("!(__CUDA_ARCH__ >= 800)", 750));
+  CHECK(!guard_fails("__CUDA_ARCH__ >= 800) && (0", 750));
   CHECK(!guard_fails("defined(WITH_ALL) || __CUDA_ARCH__ >= 800", 750));
-  CHECK(!guard_fails("__CUDA_ARCH__ >= 900 || (ALL && __CUDA_ARCH__ >= 800)", 750));
+  CHECK(!guard_fails("__CUDA_ARCH__ >= 900 || (ALL && __CUDA_ARCH__ >= 800)", 860));
+  CHECK(guard_fails("__CUDA_ARCH__ >= 900 || (ALL && __CUDA_ARCH__ >= 800)", 750));
+}
+
+TEST_CASE("a guard below all that compilers make code for takes nothing away") {
+  for (const char* guard :
+       {"__CUDA_ARCH__ >= 350", "(__CUDA_ARCH__ >= 300)", "__CUDA_ARCH__ > 0", "__CUDA_ARCH__",
+        "defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 350",
+        "(defined(__CUDA_ARCH__) && (__CUDA_ARCH__ >= 350)) || defined(USE_ROCM)",
+        "__CUDA_ARCH__ >= 500UL", "350 <= __CUDA_ARCH__", "!(__CUDA_ARCH__ < 350)",
+        "__CUDA_ARCH__ >= 300 || defined(__HIP_PLATFORM_AMD__)"}) {
+    CHECK_MESSAGE(holds_on_all_architectures(guard), guard);
+  }
+  for (const char* guard :
+       {"__CUDA_ARCH__ >= 530", "__CUDA_ARCH__ >= LEAST", "__CUDA_ARCH__ < 900",
+        "(__CUDA_ARCH__ >= 800) || defined(USE_ROCM)", "__CUDA_ARCH__ == 900", "WITH_ALL",
+        "__CUDA_ARCH__ >= 300 && __CUDA_ARCH__ < 1000", "__CUDA_ARCH__ / 10 >= 30", ""}) {
+    CHECK_MESSAGE(!holds_on_all_architectures(guard), guard);
+  }
+  CHECK(guard_fails("(__CUDA_ARCH__ >= 800) || defined(USE_ROCM)", 750));
+}
+
+TEST_CASE("a guard of a hundred thousand brackets fails nowhere, and soon") {
+  CHECK(!guard_fails(std::string(100000, '(') + "__CUDA_ARCH__ >= 800", 750));
+  CHECK(!guard_fails(std::string(100000, '!') + "__CUDA_ARCH__", 750));
 }
 
 }  // namespace opseal::test

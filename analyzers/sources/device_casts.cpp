@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "analyzers/sources/device_pointers.h"
+#include "analyzers/sources/device_sides.h"
 
 namespace opseal {
 namespace {
@@ -47,11 +50,22 @@ class CastReader {
 
   void run() {
     std::uint32_t end = 0;
-    for (const Scope& scope : source_.shape.scopes) {
+    for (std::uint32_t number = 0; number < source_.shape.scopes.size(); ++number) {
+      const Scope& scope = source_.shape.scopes[number];
       if (scope.kind != ScopeKind::function || scope.body.begin < end) continue;
       end = std::max(end, scope.body.end);
       numbers_.clear();
+      changes_.clear();
+      const CodeSide side = side_of_function(source_, number);
+      // In code for devices a number may be two values, packed.
+      if (side == CodeSide::host) note_parameters(scope);
+      std::vector<std::size_t> blocks;
       for (std::uint32_t at = scope.body.begin; at < scope.body.end; ++at) {
+        if (tokens_[at].is('{')) blocks.push_back(changes_.size());
+        if (tokens_[at].is('}') && !blocks.empty()) {
+          leave_block(blocks.back());
+          blocks.pop_back();
+        }
         note_declaration(at);
         read_cast(at, scope);
       }
@@ -60,8 +74,11 @@ class CastReader {
 
  private:
   struct Number {
+    // Null where the name is that of something else.
     const FloatType* type = nullptr;
     std::uint32_t at = 0;
+    // It begins as the literal behind its name.
+    bool has_value = false;
   };
 
   bool is(std::uint32_t at, std::string_view text) const {
@@ -78,9 +95,36 @@ class CastReader {
     const bool begins = is(at + 1, "=") || is(at + 1, "{");
     const bool ends = is(at + 3, ";") || is(at + 3, ",") || is(at + 3, "}");
     if (type != nullptr && begins && ends && is_number(tokens_[at + 2])) {
-      numbers_[name.hash] = {type, at};
+      change(name.hash, {type, at, true});
     } else if (!before.is('&')) {
-      numbers_.erase(name.hash);
+      change(name.hash, {});
+    }
+  }
+
+  // `float alpha`, by value.
+  void note_parameters(const Scope& function) {
+    const TokenRange range = function.parameters;
+    for (std::uint32_t at = range.begin + 1; at < range.end; ++at) {
+      const FloatType* const type = float_type(tokens_[at - 1]);
+      if (type == nullptr || !tokens_[at].is_identifier()) continue;
+      if (tokens_[at].text.find("pack") != std::string_view::npos) continue;
+      if (at + 1 == range.end || is(at + 1, ",") || is(at + 1, "=")) {
+        change(tokens_[at].hash, {type, at, false});
+      }
+    }
+  }
+
+  void change(std::uint32_t name, const Number& to) {
+    Number& number = numbers_[name];
+    if (number.type == nullptr && to.type == nullptr) return;
+    changes_.emplace_back(name, number);
+    number = to;
+  }
+
+  // What the names meant before it.
+  void leave_block(std::size_t changes) {
+    for (; changes_.size() > changes; changes_.pop_back()) {
+      numbers_[changes_.back().first] = changes_.back().second;
     }
   }
 
@@ -102,11 +146,12 @@ class CastReader {
     }
     const auto found = numbers_.find(tokens_[variable].hash);
     if (!tokens_[variable].is_identifier() || found == numbers_.end()) return;
+    if (found->second.type == nullptr || is(variable + 1, "=")) return;
     KeptPointer pointer;
     pointer.expression = text_of(Tokens(tokens_).subspan(end, 2));
     pointer.function = function.name;
     pointer.type = found->second.type->name;
-    pointer.value = tokens_[found->second.at + 2].text;
+    if (found->second.has_value) pointer.value = tokens_[found->second.at + 2].text;
     pointer.cast = to->name;
     pointer.when = source_.unit.conditions[tokens_[at].condition];
     const Token& last = tokens_[variable];
@@ -118,8 +163,10 @@ class CastReader {
   const PlainSource& source_;
   const std::vector<Token>& tokens_;
   std::vector<KeptPointer>& pointers_;
-  // Variables that begin as a literal, by hash of the name.
+  // Variables that begin as a literal, and parameters, by hash of the name.
   std::unordered_map<std::uint32_t, Number> numbers_;
+  // What names meant before, for the end of their block.
+  std::vector<std::pair<std::uint32_t, Number>> changes_;
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ class LaunchJoin {
         if (reads(function)) reading.push_back(function.hash);
       }
     }
-    readers_.insert(reading.begin(), reading.end());
+    reading_functions_.insert(reading.begin(), reading.end());
     for (std::uint32_t file = 0; file < codes_.size(); ++file) {
       LaunchCode* const code = codes_[file];
       for (std::uint32_t at = 0; !code->joined && at < code->functions.size(); ++at) {
@@ -103,7 +103,9 @@ class LaunchJoin {
   std::uint32_t last_read(const NamingCode& function) const {
     std::uint32_t last = function.last_read;
     for (const NameUse& use : function.uses) {
-      if (use.hash != function.hash && readers_.contains(use.hash)) last = std::max(last, use.last);
+      if (use.hash == function.hash) continue;
+      if (readers_.contains(use.hash)) last = std::max(last, use.last);
+      if (reading_functions_.contains(use.hash)) last = std::max(last, use.last_call);
     }
     return last;
   }
@@ -259,8 +261,9 @@ class LaunchJoin {
   std::unordered_map<std::uint32_t, std::size_t> definitions_;
   std::unordered_map<std::uint32_t, std::size_t> served_by_;
   bool checked_from_afar_ = false;
-  // Names of macros and functions that read the error.
+  // Names of macros and of functions that read the error.
   Hashes readers_;
+  Hashes reading_functions_;
   // Macros that start a kernel.
   std::unordered_map<std::uint32_t, const NamingCode*> launchers_;
 };

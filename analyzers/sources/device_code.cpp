@@ -49,6 +49,7 @@ void write_launch(const LaunchCode& code, const KernelLaunch& launch, PlacedWrit
   if (launch.checked || !code.checked_from_afar) {
     writer.truth(Key::checked, launch.checked, launch.place);
   }
+  if (code.accepts(launch)) writer.truth(Key::exempt, true, launch.place);
   if (launch.conditions) writer.texts(Key::conditions, *launch.conditions, launch.place);
   writer.text_if(Key::when, launch.when.text(), launch.place);
   writer.text_if(Key::macro, launch.macro, launch.place);
@@ -76,6 +77,41 @@ void write_pointer(const KeptPointer& pointer, PlacedWriter& writer) {
   writer.text_if(Key::function, pointer.function, pointer.place);
   writer.text_if(Key::when, pointer.when.text(), pointer.place);
   writer.close(object);
+}
+
+void write_layout(const LayoutFunction& function, PlacedWriter& writer) {
+  for (const LayoutArgument& argument : function.arguments) {
+    if (!argument.contiguous) continue;
+    const std::uint32_t object = writer.open(Key::none, NodeType::object, argument.place);
+    writer.text(Key::expression, argument.expression, argument.place);
+    writer.truth(Key::contiguous, *argument.contiguous, argument.place);
+    writer.text(Key::function, function.name, argument.place);
+    writer.text_if(Key::when, argument.when.text(), argument.place);
+    writer.close(object);
+  }
+}
+
+bool says_layouts(const DeviceCode& code) {
+  return std::any_of(code.layouts.begin(), code.layouts.end(), [](const LayoutFunction& function) {
+    return std::any_of(function.arguments.begin(), function.arguments.end(),
+                       [](const LayoutArgument& one) { return one.contiguous.has_value(); });
+  });
+}
+
+// What a tree says of kept pointers and of layouts; of these only where who calls is known.
+void write_pointers(const std::vector<DeviceCode>& codes, const std::set<std::uint32_t>& files,
+                    bool partial, PlacedWriter& writer) {
+  const bool any = std::any_of(files.begin(), files.end(), [&](std::uint32_t file) {
+    return !codes[file].pointers.empty() || (!partial && says_layouts(codes[file]));
+  });
+  if (!any) return;
+  const std::uint32_t list = writer.open_list(Key::pointers);
+  for (const std::uint32_t file : files) {
+    for (const KeptPointer& pointer : codes[file].pointers) write_pointer(pointer, writer);
+    if (partial) continue;
+    for (const LayoutFunction& function : codes[file].layouts) write_layout(function, writer);
+  }
+  writer.close_list(list);
 }
 
 // A list that nobody fills is not written.
@@ -130,6 +166,7 @@ void read_device_code(const PlainSource& source, std::string_view path, DeviceCo
   read_launches(source, code.launches);
   read_pointers(source, code.pointers);
   read_casts(source, code.pointers);
+  read_layouts(source, code.layouts);
   read_device_functions(source, code.functions);
 }
 
@@ -170,7 +207,7 @@ std::set<std::uint32_t> files_with_device_code(std::vector<DeviceCode>& codes,
   for (std::uint32_t at = 0; at < codes.size(); ++at) {
     const DeviceCode& code = codes[at];
     if (!code.arch_tests.empty() || !code.launches.launches.empty() || !code.pointers.empty() ||
-        !code.functions.empty()) {
+        !code.functions.empty() || says_layouts(code)) {
       files.insert(at);
     }
   }
@@ -182,7 +219,7 @@ void write_device_code(const std::vector<DeviceCode>& codes, const std::set<std:
   write_list(codes, files, Key::arch_tests, &DeviceCode::arch_tests, write_arch_test, writer);
   // Who checks a launch may stand in a file that was not given.
   if (!partial) write_launches(codes, files, writer);
-  write_list(codes, files, Key::pointers, &DeviceCode::pointers, write_pointer, writer);
+  write_pointers(codes, files, partial, writer);
   write_list(codes, files, Key::device_functions, &DeviceCode::functions, write_function, writer);
 }
 

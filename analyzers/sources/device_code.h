@@ -12,6 +12,7 @@
 #include "analyzers/sources/device_pointers.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/records.h"
+#include "analyzers/sources/tensor_layouts.h"
 
 namespace opseal {
 
@@ -36,6 +37,7 @@ struct DeviceCode {
   LaunchCode launches;
   std::vector<DeviceFunction> functions;
   std::vector<KeptPointer> pointers;
+  std::vector<LayoutFunction> layouts;
   // Files that it includes, which are sources by their name: `#include "kernels.cpp"`.
   std::vector<std::string> included_sources;
 };

@@ -39,7 +39,9 @@ bool traps(const Token& token) {
 bool is_without_effect(Tokens statement) {
   if (statement.empty()) return true;
   if (statement.size() == 1) return statement[0].is("return");
-  const bool discards = statement.size() == 4 && statement[0].is('(') && statement[1].is("void");
+  const bool discards = statement.size() >= 4 && statement[0].is('(') && statement[1].is("void") &&
+                        std::none_of(statement.begin() + 3, statement.end(),
+                                     [](const Token& token) { return token.is('('); });
   return discards || statement[0].text.find("UNUSED") != std::string_view::npos;
 }
 

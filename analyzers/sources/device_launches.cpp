@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/device_conditions.h"
+#include "analyzers/sources/device_errors.h"
 #include "analyzers/sources/device_sides.h"
 #include "analyzers/words.h"
 
@@ -16,60 +16,21 @@ namespace opseal {
 namespace {
 
 // Launches whose status is what the call gives.
-constexpr std::array<std::string_view, 11> status_launches{"cudaLaunchKernel",
+constexpr std::array<std::string_view, 15> status_launches{"cudaLaunchKernel",
                                                            "cudaLaunchKernelEx",
                                                            "cudaLaunchKernelExC",
                                                            "cudaLaunchKernelEXC",
                                                            "cuLaunchKernel",
                                                            "cuLaunchKernelEx",
+                                                           "cuLaunchCooperativeKernel",
                                                            "cudaLaunchCooperativeKernel",
                                                            "hipLaunchKernel",
+                                                           "hipLaunchKernelExC",
                                                            "hipLaunchCooperativeKernel",
                                                            "hipModuleLaunchKernel",
-                                                           "hipExtModuleLaunchKernel"};
-
-// What a call gives goes somewhere: it is no statement of its own.
-bool is_used(Tokens tokens, std::size_t at) {
-  while (at >= 1 && tokens[at - 1].is("::")) {
-    --at;
-    if (at >= 1 && tokens[at - 1].is_identifier()) --at;
-  }
-  if (at == 0) return false;
-  const Token& before = tokens[at - 1];
-  return !before.is(';') && !before.is('{') && !before.is('}') && !before.is(')') &&
-         !before.is(':') && !before.is("else") && !before.is("do");
-}
-
-// The name of a check that is defined elsewhere: `C10_CUDA_KERNEL_LAUNCH_CHECK`,
-// `getLastCudaError`.
-bool sounds_like_check(std::string_view word) {
-  if (word.size() < 9) return false;
-  std::string lower;
-  for (const char byte : word) {
-    if (byte != '_') {
-      lower += static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
-    }
-  }
-  const auto has = [&lower](std::string_view part) { return lower.find(part) != lower.npos; };
-  return (has("last") && has("error")) || (has("check") && (has("launch") || has("error"))) ||
-         has("kernelcheck") || has("checkkernel");
-}
-
-// Calls that give the error of a launch before them.
-bool reads_error(Tokens tokens, std::size_t at) {
-  const Token& token = tokens[at];
-  const bool calls = at + 1 < tokens.size() && tokens[at + 1].is('(');
-  if (!calls || !token.is_identifier()) return false;
-  const std::string_view word = token.text;
-  const bool runtime =
-      word.starts_with("cuda") || word.starts_with("hip") || word.starts_with("cu");
-  if (word.ends_with("GetLastError") || word.ends_with("PeekAtLastError") ||
-      (runtime && (word.find("Synchronize") != word.npos || word == "cudaMemcpy" ||
-                   word == "hipMemcpy" || word.ends_with("Query")))) {
-    return is_used(tokens, at);
-  }
-  return word == "synchronize" || word == "device_synchronize" || sounds_like_check(word);
-}
+                                                           "hipExtModuleLaunchKernel",
+                                                           "GpuLaunchKernel",
+                                                           "CudaLaunchKernel"};
 
 // `<<<`, which older formatters part.
 bool opens_launch(Tokens tokens, std::size_t at) {
@@ -79,19 +40,20 @@ bool opens_launch(Tokens tokens, std::size_t at) {
   return tokens[at - 1].is_identifier() ? !tokens[at - 1].is("operator") : tokens[at - 1].is('>');
 }
 
-// The name in front of `<<<`, without template arguments.
-std::string kernel_before(Tokens tokens, std::size_t at) {
+// Where the name in front of `<<<` stands, without template arguments; `at` where there is none.
+std::size_t name_before(Tokens tokens, std::size_t at) {
   constexpr int most_tokens = 256;
-  if (!tokens[at - 1].is('>')) return std::string(tokens[at - 1].text);
+  if (!tokens[at - 1].is('>')) return at - 1;
   int depth = 0;
-  for (int steps = 0; at > 0 && steps < most_tokens; ++steps) {
-    const Token& before = tokens[--at];
+  std::size_t name = at;
+  for (int steps = 0; name > 0 && steps < most_tokens; ++steps) {
+    const Token& before = tokens[--name];
     if (before.is('>')) ++depth;
     if (before.is('<') && --depth == 0) {
-      return at > 0 && tokens[at - 1].is_identifier() ? std::string(tokens[at - 1].text) : "";
+      return name > 0 && tokens[name - 1].is_identifier() ? name - 1 : at;
     }
   }
-  return {};
+  return at;
 }
 
 // The last name of a call's argument: `k` of `(void*)&a::k<float>`.
@@ -108,10 +70,15 @@ struct FoundLaunch {
   bool found = false;
   bool checked = false;
   std::string kernel;
+  // Index of the token that shows it.
+  std::size_t shown = 0;
 };
 
 FoundLaunch launch_at(Tokens tokens, std::size_t at) {
-  if (opens_launch(tokens, at)) return {true, false, kernel_before(tokens, at)};
+  if (opens_launch(tokens, at)) {
+    const std::size_t name = name_before(tokens, at);
+    return {true, false, name == at ? std::string() : std::string(tokens[name].text), name};
+  }
   if (!tokens[at].is_identifier() || at + 1 >= tokens.size() || !tokens[at + 1].is('(')) return {};
   const std::string_view word = tokens[at].text;
   const bool by_macro = word == "hipLaunchKernelGGL";
@@ -120,12 +87,12 @@ FoundLaunch launch_at(Tokens tokens, std::size_t at) {
   constexpr std::size_t most_tokens = 4096;
   const Tokens rest = tokens.subspan(at + 1, std::min(most_tokens, tokens.size() - at - 1));
   const std::size_t close = closing_bracket(rest, 0);
-  if (close >= rest.size()) return {true, !by_macro && is_used(tokens, at), {}};
+  if (close >= rest.size()) return {true, !by_macro && is_used_call(tokens, at), {}, at};
   const std::vector<Tokens> arguments = split_call_arguments(rest.subspan(1, close - 1));
   const bool configured = word.find("KernelE") != word.npos;
   const std::size_t which = configured ? 1 : 0;
-  return {true, !by_macro && is_used(tokens, at),
-          which < arguments.size() ? kernel_in(arguments[which]) : std::string()};
+  return {true, !by_macro && is_used_call(tokens, at),
+          which < arguments.size() ? kernel_in(arguments[which]) : std::string(), at};
 }
 
 void sort_uses(std::vector<NameUse>& uses) {
@@ -136,6 +103,7 @@ void sort_uses(std::vector<NameUse>& uses) {
   for (std::size_t at = 0; at < uses.size(); ++at) {
     if (kept > 0 && uses[kept - 1].hash == uses[at].hash) {
       uses[kept - 1].last = uses[at].last;
+      uses[kept - 1].last_call = std::max(uses[kept - 1].last_call, uses[at].last_call);
     } else {
       uses[kept++] = uses[at];
     }
@@ -167,14 +135,14 @@ class LaunchReader {
     made.name = definition.name;
     made.hash = hash_of(definition.name);
     for (std::size_t at = 0; at < body.size(); ++at) {
-      made.reads_error = made.reads_error || reads_error(body, at);
+      made.reads_error = made.reads_error || reads_launch_error(body, at);
       FoundLaunch launch = launch_at(body, at);
       if (launch.found && !made.launches) {
         made.launches = true;
         made.reads_error = made.reads_error || launch.checked;
         made.kernel = std::move(launch.kernel);
       }
-      add_use(body[at], static_cast<std::uint32_t>(at), made);
+      add_use(body, at, made);
     }
     if (made.uses.empty()) return;
     sort_uses(made.uses);
@@ -182,11 +150,16 @@ class LaunchReader {
     code_.macros.push_back(std::move(made));
   }
 
-  static void add_use(const Token& token, std::uint32_t at, NamingCode& code) {
+  static void add_use(Tokens tokens, std::size_t at, NamingCode& code) {
+    const Token& token = tokens[at];
     // Of the short names, those that mean a capability.
     const bool counts = token.text.size() > 2 || token.is("cc") || token.is("sm");
     if (!token.is_identifier() || !counts) return;
-    code.uses.push_back({token.hash, at, at, token.offset, token.length});
+    const bool is_call =
+        at + 1 < tokens.size() && (tokens[at + 1].is('(') || tokens[at + 1].is('<'));
+    const auto place = static_cast<std::uint32_t>(at);
+    code.uses.push_back(
+        {token.hash, place, place, is_call ? place : 0, token.offset, token.length});
   }
 
   void read_function(std::uint32_t scope) {
@@ -201,10 +174,13 @@ class LaunchReader {
     // What devices run neither checks nor is asked for here.
     if (side == CodeSide::device || side == CodeSide::kernel) return;
     for (std::uint32_t at = function.body.begin; at < function.body.end; ++at) {
-      add_use(tokens[at], at, made);
-      if (reads_error(tokens, at)) {
+      add_use(tokens, at, made);
+      if (reads_launch_error(tokens, at)) {
         made.reads_error = true;
         made.last_read = at;
+      } else if (declares_check(tokens, at)) {
+        made.reads_error = true;
+        made.last_read = function.body.end;
       }
       FoundLaunch found = launch_at(tokens, at);
       if (found.found) add_launch(at, std::move(found));
@@ -216,7 +192,7 @@ class LaunchReader {
   }
 
   void add_launch(std::uint32_t at, FoundLaunch found) {
-    const Token& token = source_.unit.tokens[at];
+    const Token& token = source_.unit.tokens[found.shown];
     KernelLaunch launch;
     launch.kernel = std::move(found.kernel);
     launch.function = static_cast<std::uint32_t>(code_.functions.size());
@@ -236,6 +212,12 @@ class LaunchReader {
 
 void read_launches(const PlainSource& source, LaunchCode& code) {
   LaunchReader(source, code).run();
+}
+
+bool LaunchCode::accepts(const KernelLaunch& launch) const {
+  return std::any_of(accepted.begin(), accepted.end(), [&launch](const TextRange& lines) {
+    return lines.begin <= launch.place.offset && launch.place.offset < lines.end;
+  });
 }
 
 }  // namespace opseal

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzers/source/plain_source.h"
+#include "analyzers/sources/ignores.h"
 #include "analyzers/sources/records.h"
 #include "opseal/build_condition.h"
 
@@ -29,11 +30,13 @@ struct KernelLaunch {
   SourcePlace place;
 };
 
-// A name in a function: indices of the tokens where it stands first and last.
+// A name in a function: indices of the tokens where it stands first and last, and where it is
+// called last (0: it never is, a table only names it).
 struct NameUse {
   std::uint32_t hash = 0;
   std::uint32_t first = 0;
   std::uint32_t last = 0;
+  std::uint32_t last_call = 0;
   std::uint32_t offset = 0;
   std::uint32_t length = 0;
 };
@@ -67,6 +70,10 @@ struct LaunchCode {
   std::vector<NamingCode> functions;
   std::vector<NamingCode> macros;
   std::vector<KernelLaunch> launches;
+  // Where a comment accepts that nobody reads the error.
+  std::vector<TextRange> accepted;
+
+  bool accepts(const KernelLaunch& launch) const;
 };
 
 void read_launches(const PlainSource& source, LaunchCode& code);

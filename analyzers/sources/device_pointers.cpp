@@ -7,6 +7,7 @@
 
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/device_sides.h"
+#include "analyzers/sources/kept_expressions.h"
 #include "analyzers/words.h"
 #include "opseal/text.h"
 
@@ -15,9 +16,17 @@ namespace {
 
 // Members that give a tensor of its own memory, always or where the layout asks for it. Arguments
 // may say that nothing is to be done, which nobody relies on.
-constexpr std::array<std::string_view, 11> copying{
-    "contiguous", "to",     "cpu",  "cuda",         "clone",        "toType",
-    "reshape",    "repeat", "flip", "index_select", "masked_select"};
+constexpr std::array<std::string_view, 22> copying{"contiguous",   "expect_contiguous",
+                                                   "to",           "cpu",
+                                                   "cuda",         "clone",
+                                                   "toType",       "type_as",
+                                                   "reshape",      "repeat",
+                                                   "flip",         "pin_memory",
+                                                   "roll",         "cumsum",
+                                                   "index_select", "masked_select",
+                                                   "argsort",      "nonzero",
+                                                   "new_empty",    "new_zeros",
+                                                   "new_ones",     "new_full"};
 
 // Functions of torch that make a tensor.
 constexpr std::array<std::string_view, 12> making{
@@ -34,12 +43,17 @@ bool is_pointer_call(const Token& token) {
   return token.is("data_ptr") || token.is("mutable_data_ptr") || token.is("const_data_ptr");
 }
 
+bool ends_statement(const Token& token) { return token.is(';') || token.is('{') || token.is('}'); }
+
 bool is_access(const Token& token) { return token.is('.') || token.is("->"); }
 
 class PointerReader {
  public:
   PointerReader(const PlainSource& source, std::vector<KeptPointer>& pointers)
-      : source_(source), tokens_(source.unit.tokens), pointers_(pointers) {}
+      : source_(source),
+        tokens_(source.unit.tokens),
+        kept_(tokens_, source.shape.partners),
+        pointers_(pointers) {}
 
   void run() {
     for (std::uint32_t at = 1; at + 2 < tokens_.size(); ++at) {
@@ -103,7 +117,8 @@ class PointerReader {
         if ((is_member && is_one_of(tokens_[at].text, copying)) ||
             (is_torch && is_one_of(tokens_[at].text, making))) {
           copies = true;
-          receiver.may_be_itself = receiver.may_be_itself && tokens_[at].is("contiguous");
+          receiver.may_be_itself =
+              receiver.may_be_itself && tokens_[at].text.ends_with("contiguous");
         }
       } else if (!tokens_[at].is_identifier()) {
         break;
@@ -116,76 +131,64 @@ class PointerReader {
     return receiver;
   }
 
-  // `= expression;` or `return expression;`, with casts around the expression.
-  bool is_kept(std::uint32_t start, std::uint32_t end) const {
-    constexpr int most_casts = 4;
-    for (int casts = 0; casts < most_casts; ++casts) {
-      if (end >= tokens_.size() || start == 0) return false;
-      const Token& before = tokens_[start - 1];
-      if (tokens_[end].is(';')) {
-        if (before.is("return")) return true;
-        if (before.is('=')) return true;
-        // `(T*)expression`
-        if (!before.is(')')) return false;
-        const std::uint32_t open = opening(start - 1);
-        if (open == no_token || start < 3 || !tokens_[start - 2].is('*')) return false;
-        start = open;
-        continue;
-      }
-      // `reinterpret_cast<T*>(expression)`
-      if (!tokens_[end].is(')') || !before.is('(') || start < 2 || !tokens_[start - 2].is('>')) {
-        return false;
-      }
-      std::uint32_t at = start - 2;
-      std::size_t depth = 0;
-      bool to_pointer = false;
-      for (std::size_t steps = 0; steps < most_tokens; ++steps, --at) {
-        if (tokens_[at].is('>')) ++depth;
-        if (tokens_[at].is('*')) to_pointer = true;
-        if (tokens_[at].is('<') && --depth == 0) break;
-        if (at == 0) return false;
-      }
-      if (at == 0 || !to_pointer || !tokens_[at - 1].text.ends_with("_cast")) return false;
-      start = at - 1;
-      ++end;
-    }
-    return false;
-  }
-
-  // Whether the function has asked for the layout before, by a check or a copy that has a name:
-  // `CHECK_CONTIG(x)`, `x = x.contiguous();`.
-  bool asks_for_layout(std::uint32_t scope, std::uint32_t at) {
+  // Whether the function has asked for the layout of this tensor before, by a check or a copy that
+  // has a name: `CHECK_CONTIG(x)`, `x = x.contiguous();`.
+  bool asks_for_layout(std::uint32_t scope, std::uint32_t at, const Token& tensor) {
     if (scope != asked_scope_) {
       asked_scope_ = scope;
+      asked_at_.clear();
       const TokenRange body = source_.shape.scopes[scope].body;
-      for (asked_at_ = body.begin; asked_at_ < body.end; ++asked_at_) {
-        if (asks_here(asked_at_)) break;
+      for (std::uint32_t token = body.begin; token < body.end; ++token) {
+        if (asks_here(token)) asked_at_.push_back(token);
       }
     }
-    return asked_at_ < at;
+    return std::any_of(asked_at_.begin(), asked_at_.end(), [&](std::uint32_t asked) {
+      return asked < at && may_speak_of(asked, tensor, scope);
+    });
   }
 
   bool asks_here(std::uint32_t at) const {
     const Token& token = tokens_[at];
     if (!token.is_identifier()) return false;
     if (is_one_of(token.text, asking)) return true;
-    if (token.is("contiguous")) {
+    if (token.is("contiguous") || token.is("expect_contiguous")) {
       return at + 3 < tokens_.size() && tokens_[at + 1].is('(') && tokens_[at + 2].is(')') &&
              tokens_[at + 3].is(';');
     }
-    return lower(token.text).find("contig") != std::string::npos;
+    // `MemoryFormat::Contiguous` asks for nothing.
+    return !tokens_[at - 1].is("::") && lower(token.text).find("contig") != std::string::npos;
+  }
+
+  // The statement names the tensor, or no other argument of the function.
+  bool may_speak_of(std::uint32_t asked, const Token& tensor, std::uint32_t scope) const {
+    std::uint32_t begin = asked;
+    while (begin > 0 && asked - begin < most_tokens && !ends_statement(tokens_[begin - 1])) --begin;
+    bool names_another = false;
+    const TokenRange parameters = source_.shape.scopes[scope].parameters;
+    for (std::uint32_t token = begin; token < tokens_.size() && token - begin < 2 * most_tokens;
+         ++token) {
+      if (ends_statement(tokens_[token])) break;
+      if (!tokens_[token].is_identifier()) continue;
+      if (tokens_[token].hash == tensor.hash) return true;
+      for (std::uint32_t one = parameters.begin; one < parameters.end; ++one) {
+        const bool is_name = one + 1 == parameters.end || tokens_[one + 1].is(',');
+        names_another = names_another || (is_name && tokens_[one].hash == tokens_[token].hash);
+      }
+    }
+    return !names_another;
   }
 
   void read(std::uint32_t at) {
     const std::uint32_t end = behind_call(at);
     if (end == no_token) return;
     const Receiver receiver = receiver_before(at - 1);
-    if (receiver.holder.empty() || !is_kept(receiver.start, end)) return;
+    if (receiver.holder.empty() || !kept_.is_kept(receiver.start, end)) return;
     const std::uint32_t scope = function_around(source_, at);
     if (scope == no_scope) return;
     KeptPointer pointer;
     pointer.holder = receiver.holder;
-    if (pointer.holder == "temporary" && receiver.may_be_itself && asks_for_layout(scope, at)) {
+    if (pointer.holder == "temporary" && receiver.may_be_itself &&
+        asks_for_layout(scope, at, tokens_[receiver.start])) {
       return;
     }
     const Tokens expression = Tokens(tokens_).subspan(receiver.start, end - receiver.start);
@@ -198,11 +201,11 @@ class PointerReader {
 
   const PlainSource& source_;
   const std::vector<Token>& tokens_;
+  KeptExpressions kept_;
   std::vector<KeptPointer>& pointers_;
-  // The function that was looked at last, and where it first asks for the layout; its end where it
-  // doesn't.
+  // The function that was looked at last, and where it asks for the layout of something.
   std::uint32_t asked_scope_ = no_scope;
-  std::uint32_t asked_at_ = 0;
+  std::vector<std::uint32_t> asked_at_;
 };
 
 bool is_blank(char byte) { return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; }
@@ -223,8 +226,9 @@ bool takes_pointers_of_calls(std::string_view bytes) {
       }
     };
     skip_blanks();
-    if (!before.ends_with(".")) continue;
-    before.remove_suffix(1);
+    const bool by_arrow = before.ends_with("->");
+    if (!by_arrow && !before.ends_with(".")) continue;
+    before.remove_suffix(by_arrow ? 2 : 1);
     skip_blanks();
     if (before.ends_with(")") || before.ends_with("]")) return true;
   }

@@ -134,30 +134,41 @@ std::vector<std::uint32_t> DispatchIndex::resolve(std::string_view name, std::ui
 std::optional<std::vector<DispatchSite>> DispatchIndex::reached(const TorchRecord& kernel) const {
   if (kernel.function.name.empty()) return {};
   std::vector<DispatchSite> sites;
-  std::deque<std::uint32_t> wanted;
+  // By number of the body; once more where a conversion is on the way.
+  std::deque<std::pair<std::uint32_t, bool>> wanted;
   std::unordered_set<std::uint32_t> seen;
-  const auto follow = [&](std::string_view name, std::uint32_t file) {
+  std::unordered_set<std::uint32_t> converted;
+  const auto follow = [&](std::string_view name, std::uint32_t file, bool converts) {
     if (steps_ > most_steps) return false;
     const std::vector<std::uint32_t> meant = resolve(name, file, kernel.key);
     if (meant.size() > most_meanings) return false;
     for (const std::uint32_t at : meant) {
-      if (seen.insert(at).second) wanted.push_back(at);
+      const bool is_new = seen.insert(at).second;
+      if ((converts && converted.insert(at).second) || is_new) wanted.emplace_back(at, converts);
     }
     return true;
   };
-  if (!follow(kernel.function.name, kernel.place.file)) return {};
+  if (!follow(kernel.function.name, kernel.place.file, false)) return {};
   if (wanted.empty()) return {};
   while (!wanted.empty()) {
-    const FunctionBody& body = bodies_[wanted.front()];
+    const auto [number, converts] = wanted.front();
+    const FunctionBody& body = bodies_[number];
     wanted.pop_front();
-    sites.insert(sites.end(), body.sites.begin(), body.sites.end());
+    for (DispatchSite site : body.sites) {
+      // What comes there may have another dtype than what the operator was given.
+      if (converts) site.known = false;
+      sites.push_back(std::move(site));
+    }
     if (seen.size() > most_reached || sites.size() > most_sites) return {};
     for (const std::string& call : body.calls) {
+      const bool hands_converted =
+          converts ||
+          std::binary_search(body.converting.begin(), body.converting.end(), base_of(call));
       bool known = true;
       if (call.ends_with("::apply")) {
-        known = follow(call.substr(0, call.size() - 5) + "forward", body.file);
+        known = follow(call.substr(0, call.size() - 5) + "forward", body.file, hands_converted);
       } else {
-        known = follow(call, body.file);
+        known = follow(call, body.file, hands_converted);
       }
       if (!known) return {};
     }

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/sources/dtype_conversions.h"
 #include "analyzers/sources/scalar_types.h"
 
 namespace opseal {
@@ -105,6 +106,7 @@ class BodyReader {
       if (steps_ > most_steps) break;
       read_calls(found_.scopes[scope].body);
       read_by_hand(found_.scopes[scope].body);
+      note_conversions(unit_, found_.scopes[scope].body, *body_);
     }
     for (FunctionBody& body : bodies_) {
       std::sort(body.calls.begin(), body.calls.end());

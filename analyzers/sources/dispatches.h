@@ -21,6 +21,8 @@ struct FunctionBody {
   // What it calls, as written (`A::run`), each once, sorted.
   std::vector<std::string> calls;
   std::vector<DispatchSite> sites;
+  // Base names of the calls that get a tensor which it converted to another dtype, sorted.
+  std::vector<std::string> converting;
 };
 
 // The functions of a source, those without calls and sites left out.

@@ -104,4 +104,30 @@ std::vector<IgnoreComment> read_ignores(std::string_view bytes, std::uint32_t fi
   return list;
 }
 
+std::vector<TextRange> accepted_lines(std::string_view bytes,
+                                      const std::vector<IgnoreComment>& comments,
+                                      std::string_view rule) {
+  const auto end_of_line = [bytes](std::size_t at) {
+    return std::min(bytes.find('\n', at), bytes.size());
+  };
+  std::vector<TextRange> ranges;
+  for (const IgnoreComment& comment : comments) {
+    if (comment.rule != rule || comment.reason.empty()) continue;
+    const std::size_t line = bytes.rfind('\n', comment.place.offset);
+    const std::size_t begin = line == bytes.npos ? 0 : line + 1;
+    std::size_t end = end_of_line(comment.place.offset + comment.place.length);
+    if (trim(bytes.substr(begin, comment.place.offset - begin)).empty()) {
+      // Several such comments may stand one above the other.
+      while (end < bytes.size()) {
+        const std::size_t next = end_of_line(end + 1);
+        const bool further = trim(bytes.substr(end + 1, next - end - 1)).starts_with("// opseal:");
+        end = next;
+        if (!further) break;
+      }
+    }
+    ranges.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)});
+  }
+  return ranges;
+}
+
 }  // namespace opseal

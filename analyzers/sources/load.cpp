@@ -25,6 +25,7 @@
 #include "analyzers/sources/dispatch_index.h"
 #include "analyzers/sources/dispatch_pairs.h"
 #include "analyzers/sources/documents.h"
+#include "analyzers/sources/dtype_conversions.h"
 #include "analyzers/sources/executorch.h"
 #include "analyzers/sources/file_records.h"
 #include "analyzers/sources/handlers.h"
@@ -141,6 +142,8 @@ class SourceLoader {
         if (says_device_code(bytes)) {
           read_plain(number, bytes, plain);
           read_device_code(plain, paths_[at], records_.devices[at]);
+          records_.devices[at].launches.accepted =
+              accepted_lines(bytes, records_.files[at].ignores, "launch-unchecked");
         }
         if (tree.has_needle(bytes)) {
           preprocessor.run(tree_file[at], bytes, unit);
@@ -297,6 +300,32 @@ class SourceLoader {
       if (round + 1 == most_rounds) join_device_code(records_.devices);
     }
     ask_python();
+    ask_callers_for_layouts();
+  }
+
+  // Whether a tensor is dense is often seen to by who calls, in C++ or in Python.
+  void ask_callers_for_layouts() {
+    std::vector<LayoutFunction*> functions;
+    std::set<std::string> names;
+    for (DeviceCode& code : records_.devices) {
+      for (LayoutFunction& function : code.layouts) {
+        functions.push_back(&function);
+        names.insert(function.name);
+      }
+    }
+    if (functions.empty()) return;
+    const Needles needles({names.begin(), names.end()});
+    std::string bytes;
+    PlainSource plain;
+    for (std::size_t at = 0; at < paths_.size(); ++at) {
+      if (!read_again(at, bytes)) continue;
+      if (paths_[at].ends_with(".py")) {
+        read_layout_python(bytes, functions);
+      } else if (needles.occur_in(bytes)) {
+        read_plain(static_cast<std::uint32_t>(at), bytes, plain);
+        read_layout_callers(plain, functions);
+      }
+    }
   }
 
   // Python may ask far from the call of an operator, and hand over the answer as one flag of many:
@@ -329,6 +358,9 @@ class SourceLoader {
     find_dispatches(
         paths_, cpp_files_,
         [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); }, threads_,
+        records);
+    forget_converted(
+        paths_, [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); },
         records);
     find_pairs();
     join_devices();

@@ -1,0 +1,188 @@
+#include "rules/arch_guards.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+namespace opseal {
+namespace {
+
+constexpr std::string_view macro = "__CUDA_ARCH__";
+constexpr int most_depth = 32;
+
+// Those that compilers from CUDA 12 on make code for.
+constexpr std::array<std::uint32_t, 20> architectures{500,  520,  530,  600,  610,  620, 700,
+                                                      720,  750,  800,  860,  870,  890, 900,
+                                                      1000, 1010, 1030, 1100, 1200, 1210};
+
+bool is_of_amd(std::string_view word) {
+  return word.find("ROCM") != word.npos || word.find("__HIP") != word.npos ||
+         word.find("_HIP") != word.npos || word.find("__AMDGCN") != word.npos ||
+         word.find("USE_HIP") != word.npos;
+}
+
+bool is_word(char byte) {
+  return byte == '_' || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+         (byte >= '0' && byte <= '9');
+}
+
+GuardTruth negated(GuardTruth truth) {
+  if (truth == GuardTruth::no) return GuardTruth::yes;
+  return truth == GuardTruth::yes ? GuardTruth::no : truth;
+}
+
+// `decides`: the truth of one side that settles both.
+GuardTruth joined(GuardTruth left, GuardTruth right, GuardTruth decides) {
+  if (left == decides || right == decides) return decides;
+  for (const GuardTruth open : {GuardTruth::by_architecture, GuardTruth::unknown}) {
+    if (left == open || right == open) return open;
+  }
+  return negated(decides);
+}
+
+// An operand of a comparison, or of `&&`.
+struct Operand {
+  GuardTruth truth = GuardTruth::unknown;
+  std::optional<std::uint32_t> number;
+  bool is_architecture = false;
+};
+
+class GuardReader {
+ public:
+  GuardReader(std::string_view guard, std::uint32_t architecture)
+      : rest_(guard), architecture_(architecture) {}
+
+  GuardTruth read() {
+    const GuardTruth truth = alternatives(0);
+    skip();
+    return failed_ || !rest_.empty() ? GuardTruth::unknown : truth;
+  }
+
+ private:
+  void skip() {
+    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\t')) {
+      rest_.remove_prefix(1);
+    }
+  }
+  bool take(std::string_view sign) {
+    skip();
+    if (!rest_.starts_with(sign)) return false;
+    rest_.remove_prefix(sign.size());
+    return true;
+  }
+  std::string_view word() {
+    skip();
+    std::size_t length = 0;
+    while (length < rest_.size() && is_word(rest_[length])) ++length;
+    const std::string_view found = rest_.substr(0, length);
+    rest_.remove_prefix(length);
+    return found;
+  }
+
+  GuardTruth alternatives(int depth) {
+    GuardTruth truth = conjunction(depth);
+    while (take("||")) truth = joined(truth, conjunction(depth), GuardTruth::yes);
+    return truth;
+  }
+  GuardTruth conjunction(int depth) {
+    GuardTruth truth = comparison(depth);
+    while (take("&&")) truth = joined(truth, comparison(depth), GuardTruth::no);
+    return truth;
+  }
+
+  GuardTruth comparison(int depth) {
+    const Operand left = operand(depth);
+    constexpr std::string_view signs[] = {">=", "<=", "==", "!=", ">", "<"};
+    const auto* const sign = std::find_if(std::begin(signs), std::end(signs),
+                                          [this](std::string_view one) { return take(one); });
+    if (sign == std::end(signs)) return left.truth;
+    const Operand right = operand(depth);
+    if (!left.is_architecture && !right.is_architecture) return GuardTruth::unknown;
+    if (!left.number || !right.number) return GuardTruth::by_architecture;
+    const std::uint32_t a = *left.number;
+    const std::uint32_t b = *right.number;
+    const bool holds = *sign == ">="   ? a >= b
+                       : *sign == "<=" ? a <= b
+                       : *sign == "==" ? a == b
+                       : *sign == "!=" ? a != b
+                       : *sign == ">"  ? a > b
+                                       : a < b;
+    return holds ? GuardTruth::yes : GuardTruth::no;
+  }
+
+  Operand operand(int depth) {
+    if (depth > most_depth) failed_ = true;
+    if (failed_) return {};
+    if (take("!")) return {negated(operand(depth + 1).truth), {}, false};
+    if (take("(")) {
+      Operand inner;
+      skip();
+      const std::string_view before = rest_;
+      const std::string_view name = word();
+      // `(__CUDA_ARCH__) >= (800)`
+      if (!name.empty() && take(")")) return named(name);
+      rest_ = before;
+      inner.truth = alternatives(depth + 1);
+      if (!take(")")) failed_ = true;
+      return inner;
+    }
+    const std::string_view name = word();
+    if (name.empty()) {
+      failed_ = true;
+      return {};
+    }
+    if (name == "defined") {
+      const bool brackets = take("(");
+      const std::string_view asked = word();
+      if (brackets && !take(")")) failed_ = true;
+      return {asked == macro     ? GuardTruth::yes
+              : is_of_amd(asked) ? GuardTruth::no
+                                 : GuardTruth::unknown,
+              {},
+              false};
+    }
+    return named(name);
+  }
+
+  Operand named(std::string_view name) {
+    if (name == macro) {
+      return {architecture_ != 0 ? GuardTruth::yes : GuardTruth::no, architecture_, true};
+    }
+    if (name.front() >= '0' && name.front() <= '9') {
+      std::uint32_t number = 0;
+      const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
+      const std::string_view suffix(read.ptr,
+                                    static_cast<std::size_t>(name.data() + name.size() - read.ptr));
+      if (read.ec == std::errc() && suffix.find_first_not_of("uUlL") == suffix.npos) {
+        return {number != 0 ? GuardTruth::yes : GuardTruth::no, number, false};
+      }
+      return {};
+    }
+    return {is_of_amd(name) ? GuardTruth::no : GuardTruth::unknown, {}, false};
+  }
+
+  std::string_view rest_;
+  std::uint32_t architecture_;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+GuardTruth guard_truth(std::string_view guard, std::uint32_t architecture) {
+  return GuardReader(guard, architecture).read();
+}
+
+bool holds_on_all_architectures(std::string_view guard) {
+  bool ever = false;
+  for (const std::uint32_t architecture : architectures) {
+    const GuardTruth truth = guard_truth(guard, architecture);
+    if (truth == GuardTruth::no || truth == GuardTruth::by_architecture) return false;
+    ever = ever || truth == GuardTruth::yes;
+  }
+  // What is no comparison that can be read may be anything.
+  return ever;
+}
+
+}  // namespace opseal
