@@ -46,6 +46,8 @@ struct AcceptedLabels {
 
 // A predicate beside the dispatch that it speaks for.
 struct DispatchPair {
+  // Of a Python file: a set and what the same thing is looked up in.
+  bool python = false;
   std::string enumeration;
   std::string backend;
   KindName predicate;
@@ -83,6 +85,10 @@ std::vector<DispatchPair> find_dispatch_pairs(const CodeFunctions& code,
 
 // Words of which a file that names a predicate has one.
 std::vector<std::string> predicate_needles(const std::vector<PairDescription>& described);
+
+// Whether a file defines a function of truth that is named after what it supports, and looks
+// something up or switches.
+bool may_name_predicate(std::string_view bytes);
 
 // Writes `dispatch`. Needs: an open document.
 void write_dispatch_pairs(const std::vector<DispatchPair>& pairs, PlacedWriter& writer);

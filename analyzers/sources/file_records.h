@@ -37,10 +37,14 @@ struct FileRecords {
   std::vector<TensorflowRecord> tensorflow;
   std::vector<CacheRecord> caches;
   std::vector<IgnoreComment> ignores;
+  // Of Python; those of C++ are found in whole folders.
+  std::vector<DispatchPair> pairs;
   std::vector<RegistrarRecord> registrars;
   std::vector<Problem> problems;
   // It names a support predicate.
   bool has_predicate = false;
+  // It defines a function that sounds like one.
+  bool may_predicate = false;
 };
 
 // What a tree says, once its files are joined.

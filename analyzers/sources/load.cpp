@@ -34,6 +34,7 @@
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/registrars_cpp.h"
 #include "analyzers/sources/registrars_python.h"
+#include "analyzers/sources/support_python.h"
 #include "analyzers/sources/targets.h"
 #include "analyzers/sources/tensorflow.h"
 #include "analyzers/sources/torch_cpp.h"
@@ -122,6 +123,7 @@ class SourceLoader {
         }
         add_autograd(autograd_classes(bytes, number), paths_[at], records_.files[at].autograd);
         records_.files[at].has_predicate = predicates.occur_in(bytes);
+        records_.files[at].may_predicate = may_name_predicate(bytes);
         if (registrars.occur_in(bytes)) {
           read_registrars_cpp(number, bytes, records_.files[at].registrars);
         }
@@ -167,8 +169,13 @@ class SourceLoader {
     const bool autograd = may_hold_autograd(bytes);
     const bool gradients = may_hold_gradients(bytes);
     const bool caches = may_hold_caches(bytes);
-    if (!registers && !autograd && !gradients && !caches) return;
+    const bool support = may_hold_support(bytes);
+    if (!registers && !autograd && !gradients && !caches && !support) return;
     try {
+      if (support) {
+        read_support_python(find_python_support(bytes), paths_[number], number,
+                            records_.files[number].pairs);
+      }
       if (caches) {
         for (PythonCache& cache : find_python_caches(bytes)) {
           for (const std::string& word : cache.unknown_words) {
@@ -325,13 +332,20 @@ class SourceLoader {
   void find_pairs() {
     // What isn't given may be what serves a kind.
     if (folder_.partial) return;
+    std::vector<DispatchPair> python;
+    for (FileRecords& file : records_.files) {
+      for (DispatchPair& pair : file.pairs) python.push_back(std::move(pair));
+    }
     std::vector<std::size_t> asking;
+    std::vector<std::size_t> naming;
     for (std::size_t at = 0; at < records_.files.size(); ++at) {
       if (records_.files[at].has_predicate) asking.push_back(at);
+      if (records_.files[at].may_predicate) naming.push_back(at);
     }
     records_.pairs = load_dispatch_pairs(
-        paths_, asking, {folder_.pairs, {}}, threads_,
+        paths_, asking, naming, {folder_.pairs, {}}, threads_,
         [this](std::size_t at, std::string& bytes) { return read_again(at, bytes); });
+    for (DispatchPair& pair : python) records_.pairs.push_back(std::move(pair));
     for (const PairDescription& described : folder_.pairs) {
       const bool is_there =
           std::any_of(records_.pairs.begin(), records_.pairs.end(),

@@ -33,9 +33,10 @@ const std::string_view* nearest(const std::set<std::string_view>& folders, std::
 
 std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& paths,
                                               const std::vector<std::size_t>& asking,
+                                              const std::vector<std::size_t>& naming,
                                               const PairOptions& options, unsigned threads,
                                               const ReadNumbered& read) {
-  if (asking.empty()) return {};
+  if (asking.empty() && naming.empty()) return {};
   // Headers declare predicates and assign none.
   std::set<std::string_view> folders;
   for (const std::size_t file : asking) {
@@ -56,6 +57,9 @@ std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& pa
   }
   std::vector<std::vector<std::size_t>> groups;
   for (auto& [folder, files] : backends) groups.push_back(std::move(files));
+  for (const std::size_t file : naming) {
+    if (nearest(folders, paths[file]) == nullptr) groups.push_back({file});
+  }
   std::vector<std::vector<DispatchPair>> found(groups.size());
   std::atomic<std::size_t> next{0};
   side_by_side(threads, threads, [&](std::size_t) {
@@ -83,9 +87,11 @@ std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& pa
 
 std::string_view system_of(const std::vector<DispatchPair>& pairs) {
   const bool is_ggml = std::all_of(pairs.begin(), pairs.end(), [](const DispatchPair& pair) {
-    return pair.enumeration.starts_with("ggml_");
+    return pair.python || pair.enumeration.starts_with("ggml_");
   });
-  return is_ggml ? "ggml" : "engine";
+  const bool has_code = std::any_of(pairs.begin(), pairs.end(),
+                                    [](const DispatchPair& pair) { return !pair.python; });
+  return is_ggml && has_code ? "ggml" : "engine";
 }
 
 }  // namespace opseal

@@ -15,9 +15,11 @@ using ReadNumbered = std::function<bool(std::size_t file, std::string& bytes)>;
 
 // The predicates of a tree with their dispatches. `paths` are all its files, sorted; `asking` those
 // that name a predicate. Each folder of such a file is one backend, with all that lies below and
-// has no predicates of its own.
+// has no predicates of its own; of `naming`, which only define functions that sound like one, each
+// is looked at alone.
 std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& paths,
                                               const std::vector<std::size_t>& asking,
+                                              const std::vector<std::size_t>& naming,
                                               const PairOptions& options, unsigned threads,
                                               const ReadNumbered& read);
 
