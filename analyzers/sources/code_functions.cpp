@@ -186,11 +186,22 @@ std::vector<TokenRange> CodeFunctions::find_enumerations(Tokens tokens) {
       const Token& token = tokens[end];
       if (token.is('(') || token.is('{')) ++depth;
       if ((token.is(')') || token.is('}')) && depth > 0) --depth;
+      if (token.kind == TokenKind::directive) enumeration->sequential = false;
       if (depth == 0 && token.is(',')) {
         expects_name = true;
       } else if (expects_name && token.is_identifier()) {
         enumeration->enumerators.push_back(token.text);
+        enumeration->is_alias.push_back(false);
         expects_name = false;
+      } else if (depth == 0 && token.is('=') && !enumeration->enumerators.empty()) {
+        const Token& value = tokens[end + 1 < tokens.size() ? end + 1 : end];
+        const auto& names = enumeration->enumerators;
+        enumeration->is_alias.back() =
+            value.is_identifier() &&
+            std::find(names.begin(), names.end() - 1, value.text) != names.end() - 1 &&
+            end + 2 < tokens.size() && (tokens[end + 2].is(',') || tokens[end + 2].is('}'));
+        const bool counts_on = names.size() == 1 && value.is("0");
+        if (!counts_on) enumeration->sequential = false;
       }
     }
     at = end;

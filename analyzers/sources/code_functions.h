@@ -49,6 +49,10 @@ struct CodeFile {
 struct CodeEnumeration {
   std::string name;
   std::vector<std::string_view> enumerators;
+  // By enumerator: it is another name for one before it.
+  std::vector<bool> is_alias;
+  // They count from 0 one by one, and no condition leaves one out.
+  bool sequential = true;
 };
 
 class CodeFunctions {
@@ -71,6 +75,9 @@ class CodeFunctions {
   // there is none, or it isn't clear which.
   const EnumeratorTable* find_table(std::string_view name, std::uint32_t file) const;
 
+  const std::vector<std::unique_ptr<CodeEnumeration>>& enumerations() const {
+    return enumerations_;
+  }
   // The enumeration that has an enumerator, or null.
   const CodeEnumeration* enumeration_of(std::string_view enumerator) const;
 

@@ -199,7 +199,10 @@ class PairReader {
     if (likeness(accepted, arms_of(*dispatch, asked.enumeration)) < least_alike) return;
     const SwitchSubject served = find_subject(code_, enumerations_, *dispatch, asked.enumeration);
     if (!comparison.rejects_the_rest(served)) return;
+    const std::size_t before = pairs_.size();
     compare(predicate, {dispatch}, backend_of(predicate));
+    // Who calls it may serve what it refuses in another way.
+    if (pairs_.size() > before) pairs_.back().says_refused = false;
   }
 
   // Values whose arm calls something; computed once, since a folder may have many predicates.

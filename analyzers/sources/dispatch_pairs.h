@@ -48,6 +48,8 @@ struct AcceptedLabels {
 struct DispatchPair {
   // Of a Python file: a set and what the same thing is looked up in.
   bool python = false;
+  // What the predicate refuses is meant.
+  bool says_refused = true;
   std::string enumeration;
   std::string backend;
   KindName predicate;
@@ -90,7 +92,7 @@ std::vector<std::string> predicate_needles(const std::vector<PairDescription>& d
 // something up or switches.
 bool may_name_predicate(std::string_view bytes);
 
-// Writes `dispatch`. Needs: an open document.
+// Rows of `dispatch`. Needs: an open list.
 void write_dispatch_pairs(const std::vector<DispatchPair>& pairs, PlacedWriter& writer);
 
 }  // namespace opseal

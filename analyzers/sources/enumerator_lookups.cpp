@@ -79,7 +79,9 @@ EnumeratorRun::Lookup EnumeratorRun::lookup_in(std::string_view text, const Fram
   const std::string_view* value = assumed(std::string(inside));
   if (value == nullptr) return {};
   const EnumeratorTable* table = functions_.find_table(name, frame.function->file);
-  if (table == nullptr || enumerations_.of(table->rows.front().enumerator) == nullptr) return {};
+  if (table == nullptr || table->reversed ||
+      enumerations_.of(table->rows.front().enumerator) == nullptr)
+    return {};
   // A map that is indexed has an entry from then on; a plain array is indexed by numbers.
   if (lookup.indexed && !table->maps) return {};
   lookup.table = table;

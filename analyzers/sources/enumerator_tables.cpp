@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t most_rows = 4096;
 constexpr std::uint32_t longest_row = 400;
 
-enum class RowForm : std::uint8_t { single, pair, designated };
+enum class RowForm : std::uint8_t { single, pair, designated, reversed };
 
 // A range that is nothing but `A` or `B::A`: its last token.
 std::uint32_t lone_name(Tokens tokens, TokenRange range) {
@@ -37,7 +37,14 @@ class RowReader {
     const bool is_braced = first.is('{') && partners_[range.begin] == range.end - 1;
     if (is_braced) {
       const std::uint32_t comma = comma_in({range.begin + 1, range.end - 1});
-      if (!name({range.begin + 1, comma}, row) || comma == range.end - 1) return {};
+      if (comma == range.end - 1) return {};
+      if (comma == range.begin + 2 && tokens_[range.begin + 1].is_string()) {
+        const std::uint32_t second = comma_in({comma + 1, range.end - 1});
+        if (!name({comma + 1, second}, row)) return {};
+        row.text = tokens_[range.begin + 1].text;
+        return RowForm::reversed;
+      }
+      if (!name({range.begin + 1, comma}, row)) return {};
       value({comma + 1, range.end - 1}, row);
       return RowForm::pair;
     }
@@ -76,9 +83,7 @@ class RowReader {
     row.has_value = range.end > range.begin + 1 || !is_nothing(tokens_[range.begin].text);
     for (std::uint32_t at = range.begin; at < range.end; ++at) {
       if (tokens_[at].is_identifier() && row.has_value) row.value = tokens_[at].text;
-    }
-    if (range.end == range.begin + 1 && tokens_[range.begin].is_string()) {
-      row.text = tokens_[range.begin].text;
+      if (tokens_[at].is_string() && row.text.empty()) row.text = tokens_[at].text;
     }
   }
 
@@ -136,7 +141,8 @@ std::vector<EnumeratorTable> find_enumerator_tables(Tokens tokens,
       at = end;
     }
     if (!is_table || table.rows.size() < 2) continue;
-    table.maps = *form != RowForm::single;
+    table.reversed = *form == RowForm::reversed;
+    table.maps = *form != RowForm::single && !table.reversed;
     table.designated = *form == RowForm::designated;
     tables.push_back(std::move(table));
     open = close;

@@ -13,7 +13,7 @@ struct EnumeratorRow {
   std::string_view enumerator;
   // Of the enumerator.
   std::uint32_t token = 0;
-  // The last name of what stands beside it, and the text that does; empty in a set, and where
+  // The last name of what stands beside it, and the first text that does; empty in a set, and where
   // nothing (`nullptr`, `false`) is there.
   std::string_view value;
   std::string_view text;
@@ -31,6 +31,8 @@ struct EnumeratorTable {
   bool maps = false;
   // `[A] = f`: what isn't there is nothing.
   bool designated = false;
+  // `{"a", A}`: texts with what they stand for.
+  bool reversed = false;
   std::vector<EnumeratorRow> rows;
 
   const EnumeratorRow* row_of(std::string_view enumerator) const;

@@ -124,6 +124,7 @@ class SourceLoader {
         add_autograd(autograd_classes(bytes, number), paths_[at], records_.files[at].autograd);
         records_.files[at].has_predicate = predicates.occur_in(bytes);
         records_.files[at].may_predicate = may_name_predicate(bytes);
+        records_.files[at].may_tables = may_hold_tables(bytes);
         if (registrars.occur_in(bytes)) {
           read_registrars_cpp(number, bytes, records_.files[at].registrars);
         }
@@ -170,8 +171,14 @@ class SourceLoader {
     const bool gradients = may_hold_gradients(bytes);
     const bool caches = may_hold_caches(bytes);
     const bool support = may_hold_support(bytes);
-    if (!registers && !autograd && !gradients && !caches && !support) return;
+    const bool alternatives = may_hold_alternatives(bytes);
+    if (!registers && !autograd && !gradients && !caches && !support && !alternatives) return;
     try {
+      if (alternatives) {
+        for (PythonAlternatives& one : find_python_alternatives(bytes)) {
+          records_.files[number].alternatives.push_back({number, std::move(one)});
+        }
+      }
       if (support) {
         read_support_python(find_python_support(bytes), paths_[number], number,
                             records_.files[number].pairs);
@@ -319,6 +326,7 @@ class SourceLoader {
         [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); }, threads_,
         records);
     find_pairs();
+    find_tables();
     join_devices();
     write_documents(records_, folder_, paths_, facts_);
     if (facts_.documents.empty() && facts_.problems.empty()) facts_ = {};
@@ -326,6 +334,17 @@ class SourceLoader {
 
   bool read_again(std::size_t file, std::string& bytes) const {
     return folder_.files[file].size <= most_bytes && read_bytes(folder_.files[file], bytes);
+  }
+
+  // Tables over enumerations, which headers that hold none of them may declare.
+  void find_tables() {
+    std::vector<std::size_t> files;
+    for (std::size_t at = 0; at < records_.files.size(); ++at) {
+      if (records_.files[at].may_tables) files.push_back(at);
+    }
+    records_.tables = load_agreeing_tables(
+        paths_, files,
+        [this](std::size_t at, std::string& bytes) { return read_again(at, bytes); });
   }
 
   // Support predicates and what they speak for.

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "analyzers/source/needles.h"
 #include "analyzers/source/source_tree.h"
 #include "opseal/side_by_side.h"
 
@@ -83,6 +84,33 @@ std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& pa
     for (DispatchPair& pair : some) pairs.push_back(std::move(pair));
   }
   return pairs;
+}
+
+std::vector<AgreeingTables> load_agreeing_tables(const std::vector<std::string>& paths,
+                                                 const std::vector<std::size_t>& files,
+                                                 const ReadNumbered& read) {
+  if (files.empty()) return {};
+  CodeFunctions code;
+  std::size_t total = 0;
+  for (const std::size_t file : files) {
+    std::string text;
+    if (!is_source_path(paths[file]) || !read(file, text)) continue;
+    total += text.size();
+    if (total > most_backend_bytes) return {};
+    code.add(static_cast<std::uint32_t>(file), paths[file], std::move(text));
+  }
+  CodeFunctions headers;
+  const std::vector<std::string> unknown = unknown_enumerators(code);
+  if (!unknown.empty()) {
+    const Needles needles(unknown);
+    std::string bytes;
+    for (std::size_t file = 0; file < paths.size(); ++file) {
+      if (!is_header_path(paths[file]) || !read(file, bytes)) continue;
+      if (bytes.size() > most_header_bytes || bytes.find("enum") == bytes.npos) continue;
+      if (needles.occur_in(bytes)) headers.add_enumerations(bytes);
+    }
+  }
+  return find_agreeing_tables(code, headers);
 }
 
 std::string_view system_of(const std::vector<DispatchPair>& pairs) {

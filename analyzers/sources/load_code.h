@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzers/sources/agreeing_tables.h"
 #include "analyzers/sources/dispatch_pairs.h"
 
 namespace opseal {
@@ -22,6 +23,11 @@ std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& pa
                                               const std::vector<std::size_t>& naming,
                                               const PairOptions& options, unsigned threads,
                                               const ReadNumbered& read);
+
+// The tables of a tree over enumerations. `files`: those that may hold one.
+std::vector<AgreeingTables> load_agreeing_tables(const std::vector<std::string>& paths,
+                                                 const std::vector<std::size_t>& files,
+                                                 const ReadNumbered& read);
 
 // The system whose enumeration the pairs are over: `ggml`, or `engine`.
 std::string_view system_of(const std::vector<DispatchPair>& pairs);

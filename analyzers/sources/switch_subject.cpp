@@ -141,7 +141,7 @@ class SubjectFinder {
           table = code_.find_table(tokens_[inside].text, file_);
         }
       }
-      if (table == nullptr || (is_search && begin == open + 1)) continue;
+      if (table == nullptr || table->reversed || (is_search && begin == open + 1)) continue;
       const auto rows = static_cast<std::uint32_t>(table->rows.size());
       add({begin, close}, table->rows.front().enumerator, rows * outer_weight, rows);
     }
