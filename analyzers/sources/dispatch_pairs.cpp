@@ -44,6 +44,37 @@ std::string_view folder_of(std::string_view path) {
   return slash == path.npos ? std::string_view() : path.substr(0, slash);
 }
 
+// `is`, `gemm`, `type` of `isGemmType`, in lower case.
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words(1);
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    const char byte = name[at];
+    const bool upper = byte >= 'A' && byte <= 'Z';
+    const bool begins = upper && at > 0 && name[at - 1] >= 'a' && name[at - 1] <= 'z';
+    if (begins || byte == '_' || byte == ':') words.emplace_back();
+    if (byte != '_' && byte != ':') words.back() += upper ? static_cast<char>(byte + 32) : byte;
+  }
+  std::erase_if(words, [](const std::string& word) { return word.empty(); });
+  return words;
+}
+
+// Each word of a predicate's name is of its kind, of the enumeration or of the dispatch: a function
+// `supports_caching` asks for something else.
+bool speaks_for(std::string_view predicate, std::string_view dispatch,
+                std::string_view enumeration) {
+  constexpr std::array<std::string_view, 24> plain{
+      "is",     "are",    "can",     "has",    "support", "supports", "supported", "check",
+      "op",     "ops",    "type",    "types",  "dtype",   "kind",     "layer",     "node",
+      "format", "kernel", "backend", "device", "data",    "operator", "this",      "by"};
+  std::vector<std::string> others = words_of(dispatch);
+  for (std::string& word : words_of(enumeration)) others.push_back(std::move(word));
+  const std::vector<std::string> words = words_of(base_of(predicate));
+  return std::all_of(words.begin(), words.end(), [&](const std::string& word) {
+    return std::find(plain.begin(), plain.end(), word) != plain.end() ||
+           std::find(others.begin(), others.end(), word) != others.end();
+  });
+}
+
 // `A::B` of `A::B::name`.
 std::string_view scope_of(std::string_view name) {
   const std::size_t colons = name.rfind("::");
@@ -196,6 +227,7 @@ class PairReader {
       dispatch = function.get();
     }
     if (dispatch == nullptr || scope_of(dispatch->name) != scope_of(predicate.name)) return;
+    if (!speaks_for(predicate.name, dispatch->name, asked.enumeration->name)) return;
     if (likeness(accepted, arms_of(*dispatch, asked.enumeration)) < least_alike) return;
     const SwitchSubject served = find_subject(code_, enumerations_, *dispatch, asked.enumeration);
     if (!comparison.rejects_the_rest(served)) return;
@@ -295,7 +327,7 @@ bool may_name_predicate(std::string_view bytes) {
     defines = bytes.substr(0, begin).ends_with("bool");
   }
   if (!defines) return false;
-  for (const std::string_view form : {"switch", "==", ".find(", ".count(", ".contains("}) {
+  for (const std::string_view form : {"switch", "==", "!=", "find(", ".count(", ".contains("}) {
     if (bytes.find(form) != bytes.npos) return true;
   }
   return false;

@@ -149,6 +149,9 @@ void EnumeratorRun::collect_rows(TokenRange tokens, const Frame& frame, RunOutco
     if (table == nullptr || !table->maps) continue;
     const std::uint32_t close = closing(open, tokens.end, frame);
     const Lookup lookup = lookup_in(written({at, close + 1}, frame), frame);
+    // `at` throws where there is nothing.
+    const bool throws = token(open - 1, frame).is("at") && !is_indexed;
+    if (lookup.table != nullptr && lookup.row == nullptr && throws) outcome.aborts = true;
     // Texts and numbers beside a value are no deed.
     if (lookup.row == nullptr || lookup.row->value.empty()) continue;
     outcome.deeds.emplace(CodePlace{table->file, lookup.row->token}, lookup.row->value);

@@ -105,8 +105,10 @@ RunOutcome EnumeratorRun::run_statement(const Statement& statement, Frame& frame
     case StatementKind::returns:
       collect(statement.tokens, frame, outcome);
       collect_value(statement.tokens, frame, outcome);
-      outcome.returned = statement.tokens.empty() ? is_open : ask(statement.tokens, frame);
       outcome.falls = false;
+      // `return table.at(x);` with nothing there
+      if (outcome.aborts) break;
+      outcome.returned = statement.tokens.empty() ? is_open : ask(statement.tokens, frame);
       break;
     case StatementKind::breaks:
       outcome.breaks = true;

@@ -30,6 +30,31 @@ const std::string_view* nearest(const std::set<std::string_view>& folders, std::
   }
 }
 
+// Headers that a file includes from its own folder: the lists that it asks may stand there.
+std::vector<std::size_t> included_beside(std::string_view bytes,
+                                         const std::vector<std::string>& paths, std::size_t file) {
+  constexpr std::string_view mark = "#include \"";
+  constexpr std::size_t most_headers = 64;
+  std::vector<std::size_t> found;
+  const std::string_view folder = folder_of(paths[file]);
+  for (std::size_t at = bytes.find(mark); at != bytes.npos && found.size() < most_headers;
+       at = bytes.find(mark, at + 1)) {
+    const std::size_t begin = at + mark.size();
+    const std::size_t end = bytes.find_first_of("\"\n", begin);
+    if (end == bytes.npos) break;
+    std::string name(bytes.substr(begin, end - begin));
+    name.erase(0, name.rfind('/') == name.npos ? 0 : name.rfind('/') + 1);
+    const std::string path = folder.empty() ? name : std::string(folder) + "/" + name;
+    const auto place = std::lower_bound(paths.begin(), paths.end(), path);
+    const auto number = static_cast<std::size_t>(place - paths.begin());
+    const bool is_there = place != paths.end() && *place == path && number != file;
+    if (is_there && std::find(found.begin(), found.end(), number) == found.end()) {
+      found.push_back(number);
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& paths,
@@ -59,7 +84,9 @@ std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& pa
   std::vector<std::vector<std::size_t>> groups;
   for (auto& [folder, files] : backends) groups.push_back(std::move(files));
   for (const std::size_t file : naming) {
-    if (nearest(folders, paths[file]) == nullptr) groups.push_back({file});
+    if (nearest(folders, paths[file]) != nullptr || !read(file, bytes)) continue;
+    groups.push_back(included_beside(bytes, paths, file));
+    groups.back().push_back(file);
   }
   std::vector<std::vector<DispatchPair>> found(groups.size());
   std::atomic<std::size_t> next{0};
