@@ -468,6 +468,7 @@ constexpr Field table_entry_fields[] = {
     {kind, &text_form, true, ""},
     {kernel, &text_form, true, ""},
     {asserts, &texts_form, false, "what the kernel asserts of the thing that it gets, `$`"},
+    {uses, &texts_form, false, "arguments of the operator that it reads; others are dropped"},
     {location, &location_form, false, ""},
 };
 constexpr Form table_entry_form{.name = "TableEntry", .fields = table_entry_fields};
@@ -477,8 +478,13 @@ constexpr Field table_fields[] = {
     {location, &location_form, false, ""},
     {entries, &table_entries_form, false, ""},
     {default_, &text_or_null, false, "kernel that serves what is not listed; null: a typed miss"},
+    {match, &text_form, false,
+     "of one that says something of kinds: `name` of each, `some` that it is looked into, "
+     "`position` "
+     "where its texts stand in the order of the kinds"},
 };
 constexpr Form table_form{.name = "DispatchTable", .fields = table_fields};
+constexpr Form tables_form{.item = &table_form};
 constexpr Field exception_fields[] = {
     {kind, &text_form, true, ""},
     {reason, &text_form, false, ""},
@@ -501,6 +507,8 @@ constexpr Field dispatch_fields[] = {
     {backend, &text_form, false, ""},
     {predicate, &predicate_form, false, "what is claimed"},
     {table, &table_form, false, "what is there"},
+    {agree, &tables_form, false,
+     "tables that each say something of every kind: a name, for example, as `kernel`"},
     {exceptions, &exceptions_form, false, ""},
     {kinds, &texts_form, false, "the whole enumeration"},
     {lookups, &lookups_form, false, "triples that code asks for by name"},

@@ -130,7 +130,14 @@ class KindNames {
  public:
   void add(std::string_view kind) {
     std::string compact = compact_kind(kind);
-    if (!compact.empty()) kinds_.push_back({std::move(compact), kind});
+    if (compact.empty()) return;
+    // `GGML_TYPE_Q8_0` stands as `q8_0` in the names of kernels.
+    const Dtype* dtype = find_dtype(kind);
+    std::string short_form = dtype == nullptr ? std::string() : compact_kind(dtype->name);
+    if (!short_form.empty() && short_form != compact) {
+      kinds_.push_back({std::move(short_form), kind});
+    }
+    kinds_.push_back({std::move(compact), kind});
   }
   void seal() {
     std::stable_sort(kinds_.begin(), kinds_.end(),
@@ -228,6 +235,10 @@ inline bool is_storage_kind(std::string_view kind) {
 // Needs: `compact_kernel` is the kernel's name by `compact_kind`.
 inline bool is_own_name(std::string_view compact_kernel, std::string_view kind,
                         std::string_view found) {
+  const Dtype* dtype = find_dtype(kind);
+  if (dtype != nullptr && compact_kernel.find(compact_kind(dtype->name)) != compact_kernel.npos) {
+    return true;
+  }
   const std::string own = compact_kind(kind);
   return compact_kernel.find(own) != compact_kernel.npos || own.starts_with(compact_kind(found));
 }

@@ -1,6 +1,7 @@
 #include "analyzers/sources/code_functions.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "analyzers/source/branches.h"
@@ -29,6 +30,47 @@ std::string_view named_in(std::string_view comment, std::string_view word) {
   return comment.substr(1, close - 1);
 }
 
+// The one of a file, else the only one there is.
+template <typename Item>
+const Item* meant_in(const std::vector<const Item*>& same, std::uint32_t file) {
+  const Item* own = nullptr;
+  std::size_t own_count = 0;
+  for (const Item* item : same) {
+    if (item->file != file) continue;
+    own = item;
+    ++own_count;
+  }
+  if (own_count == 1) return own;
+  return own_count == 0 && same.size() == 1 ? same.front() : nullptr;
+}
+
+constexpr std::array<std::string_view, 9> ending_calls{
+    "abort",          "exit",       "_exit",
+    "terminate",      "quick_exit", "__builtin_unreachable",
+    "__builtin_trap", "ggml_abort", "unreachable"};
+
+// `[[noreturn]] void die(…)`, or a body of calls of which the last ends the program, or that ends
+// in a `throw`, with no way out before.
+bool ends_always(Tokens tokens, const CodeFunction& function) {
+  constexpr std::uint32_t longest_head = 24;
+  for (std::uint32_t at = function.name_token, steps = 0; at > 0 && steps < longest_head; ++steps) {
+    const Token& token = tokens[--at];
+    if (token.is(';') || token.is('}') || token.is('{')) break;
+    if (token.is("noreturn") || token.is("_Noreturn") || token.is("__noreturn__")) return true;
+  }
+  if (function.statements.empty()) return false;
+  for (const Statement& statement : function.statements) {
+    const bool is_last = &statement == &function.statements.back();
+    if (is_last && statement.kind == StatementKind::throws) return true;
+    if (statement.kind != StatementKind::expression) return false;
+  }
+  const TokenRange last = function.statements.back().tokens;
+  std::uint32_t at = last.begin;
+  while (at + 2 < last.end && tokens[at + 1].is("::")) at += 2;
+  return at + 1 < last.end && tokens[at + 1].is('(') &&
+         std::find(ending_calls.begin(), ending_calls.end(), tokens[at].text) != ending_calls.end();
+}
+
 }  // namespace
 
 void CodeFunctions::add(std::uint32_t number, std::string path, std::string bytes) {
@@ -44,6 +86,18 @@ void CodeFunctions::add(std::uint32_t number, std::string path, std::string byte
   find_functions(static_cast<std::uint32_t>(files_.size() - 1));
   files_.back()->enumerations = find_enumerations(files_.back()->unit.tokens);
   read_directives(*files_.back(), first_function);
+  CodeFile& added = *files_.back();
+  added.tables = find_enumerator_tables(added.unit.tokens, added.partners,
+                                        static_cast<std::uint32_t>(files_.size() - 1));
+  for (const EnumeratorTable& table : added.tables) {
+    std::vector<const EnumeratorTable*>& same = tables_[table.name];
+    if (same.size() < most_of_a_name) same.push_back(&table);
+  }
+}
+
+const EnumeratorTable* CodeFunctions::find_table(std::string_view name, std::uint32_t file) const {
+  const auto found = tables_.find(name);
+  return found == tables_.end() ? nullptr : meant_in(found->second, file);
 }
 
 void CodeFunctions::add_enumerations(const std::string& bytes) {
@@ -57,15 +111,7 @@ void CodeFunctions::add_enumerations(const std::string& bytes) {
 const CodeFunction* CodeFunctions::find(std::string_view name, std::uint32_t file) const {
   const auto found = by_name_.find(base_of(name));
   if (found == by_name_.end()) return nullptr;
-  const CodeFunction* own = nullptr;
-  std::size_t own_count = 0;
-  for (const CodeFunction* function : found->second) {
-    if (function->file != file) continue;
-    own = function;
-    ++own_count;
-  }
-  if (own_count == 1) return own;
-  return own_count == 0 && found->second.size() == 1 ? found->second.front() : nullptr;
+  return meant_in(found->second, file);
 }
 
 const CodeEnumeration* CodeFunctions::enumeration_of(std::string_view enumerator) const {
@@ -93,6 +139,7 @@ void CodeFunctions::find_functions(std::uint32_t number) {
     function->body = {at + 1, close};
     read_parameters(file, scope.parameters, *function);
     function->statements = read_statements(tokens, file.partners, function->body);
+    function->never_returns = ends_always(tokens, *function);
     functions_.push_back(std::move(function));
     auto& same = by_name_[base_of(functions_.back()->name)];
     if (same.size() < most_of_a_name) same.push_back(functions_.back().get());
@@ -139,11 +186,22 @@ std::vector<TokenRange> CodeFunctions::find_enumerations(Tokens tokens) {
       const Token& token = tokens[end];
       if (token.is('(') || token.is('{')) ++depth;
       if ((token.is(')') || token.is('}')) && depth > 0) --depth;
+      if (token.kind == TokenKind::directive) enumeration->sequential = false;
       if (depth == 0 && token.is(',')) {
         expects_name = true;
       } else if (expects_name && token.is_identifier()) {
         enumeration->enumerators.push_back(token.text);
+        enumeration->is_alias.push_back(false);
         expects_name = false;
+      } else if (depth == 0 && token.is('=') && !enumeration->enumerators.empty()) {
+        const Token& value = tokens[end + 1 < tokens.size() ? end + 1 : end];
+        const auto& names = enumeration->enumerators;
+        enumeration->is_alias.back() =
+            value.is_identifier() &&
+            std::find(names.begin(), names.end() - 1, value.text) != names.end() - 1 &&
+            end + 2 < tokens.size() && (tokens[end + 2].is(',') || tokens[end + 2].is('}'));
+        const bool counts_on = names.size() == 1 && value.is("0");
+        if (!counts_on) enumeration->sequential = false;
       }
     }
     at = end;

@@ -10,6 +10,7 @@
 
 #include "analyzers/source/preprocessor.h"
 #include "analyzers/source/statements.h"
+#include "analyzers/sources/enumerator_tables.h"
 
 namespace opseal {
 
@@ -24,6 +25,8 @@ struct CodeFunction {
   // Names of the parameters; empty where one has none.
   std::vector<std::string_view> parameters;
   std::vector<Statement> statements;
+  // It ends the program or throws, whatever comes.
+  bool never_returns = false;
   // Names of pairs that a comment directly above gives it: `opseal: predicate(x)`.
   std::vector<std::string> predicate_of;
   std::vector<std::string> dispatch_of;
@@ -39,12 +42,17 @@ struct CodeFile {
   std::vector<std::uint32_t> partners;
   // What stands in the braces of enumerations.
   std::vector<TokenRange> enumerations;
+  std::vector<EnumeratorTable> tables;
 };
 
 // An `enum` as it is written.
 struct CodeEnumeration {
   std::string name;
   std::vector<std::string_view> enumerators;
+  // By enumerator: it is another name for one before it.
+  std::vector<bool> is_alias;
+  // They count from 0 one by one, and no condition leaves one out.
+  bool sequential = true;
 };
 
 class CodeFunctions {
@@ -63,6 +71,13 @@ class CodeFunctions {
     return files_[function.file]->unit.tokens;
   }
 
+  // The table that a name means in a file: the only one of the name there, else in all. Null where
+  // there is none, or it isn't clear which.
+  const EnumeratorTable* find_table(std::string_view name, std::uint32_t file) const;
+
+  const std::vector<std::unique_ptr<CodeEnumeration>>& enumerations() const {
+    return enumerations_;
+  }
   // The enumeration that has an enumerator, or null.
   const CodeEnumeration* enumeration_of(std::string_view enumerator) const;
 
@@ -75,6 +90,7 @@ class CodeFunctions {
   std::vector<std::unique_ptr<CodeFile>> files_;
   std::vector<std::unique_ptr<CodeFunction>> functions_;
   std::unordered_map<std::string_view, std::vector<const CodeFunction*>> by_name_;
+  std::unordered_map<std::string_view, std::vector<const EnumeratorTable*>> tables_;
   std::vector<std::unique_ptr<CodeEnumeration>> enumerations_;
   std::unordered_map<std::string_view, const CodeEnumeration*> by_enumerator_;
   // Of files that are read for their enumerations alone.

@@ -47,7 +47,7 @@ void write_predicate(const DispatchPair& pair, PlacedWriter& writer) {
   writer.text(Key::name, pair.predicate.name, place);
   write_kinds(Key::kinds, pair.accepted, place, writer);
   write_kinds(Key::always, pair.always, place, writer);
-  write_kinds(Key::refused, pair.refused, place, writer);
+  if (pair.says_refused) write_kinds(Key::refused, pair.refused, place, writer);
   writer.truth(Key::otherwise, pair.accepts_the_rest, place);
   write_conditions(pair, writer);
   write_tested(pair.tested, place, writer);
@@ -80,7 +80,6 @@ void write_table(const DispatchPair& pair, PlacedWriter& writer) {
 }  // namespace
 
 void write_dispatch_pairs(const std::vector<DispatchPair>& pairs, PlacedWriter& writer) {
-  const std::uint32_t dispatch = writer.open_list(Key::dispatch);
   for (const DispatchPair& pair : pairs) {
     const SourcePlace& place = pair.predicate.place;
     const std::uint32_t row = writer.open(Key::none, NodeType::object, place);
@@ -99,7 +98,6 @@ void write_dispatch_pairs(const std::vector<DispatchPair>& pairs, PlacedWriter& 
     write_kinds(Key::kinds, pair.kinds, place, writer);
     writer.close(row);
   }
-  writer.close_list(dispatch);
 }
 
 }  // namespace opseal

@@ -19,6 +19,9 @@ constexpr std::size_t fewest_arms = 2;
 // function that only sets parameters for some of them is none.
 constexpr std::size_t least_alike = 70;
 
+// Values that a predicate of no assignment accepts at least.
+constexpr std::size_t fewest_named = 3;
+
 constexpr std::array<std::string_view, 2> predicate_fields{"supports_op", "is_supported"};
 
 bool names_predicate(std::string_view field) {
@@ -26,9 +29,56 @@ bool names_predicate(std::string_view field) {
                      [&](std::string_view word) { return field.find(word) != field.npos; });
 }
 
+bool is_word_byte(char byte) {
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+         (byte >= '0' && byte <= '9') || byte == '_';
+}
+
+// `supports`, `isSupportedType`
+bool sounds_like_predicate(std::string_view name) {
+  return name.find("upport") != name.npos && name.find("nsupport") == name.npos;
+}
+
 std::string_view folder_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == path.npos ? std::string_view() : path.substr(0, slash);
+}
+
+// `is`, `gemm`, `type` of `isGemmType`, in lower case.
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words(1);
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    const char byte = name[at];
+    const bool upper = byte >= 'A' && byte <= 'Z';
+    const bool begins = upper && at > 0 && name[at - 1] >= 'a' && name[at - 1] <= 'z';
+    if (begins || byte == '_' || byte == ':') words.emplace_back();
+    if (byte != '_' && byte != ':') words.back() += upper ? static_cast<char>(byte + 32) : byte;
+  }
+  std::erase_if(words, [](const std::string& word) { return word.empty(); });
+  return words;
+}
+
+// Each word of a predicate's name is of its kind, of the enumeration or of the dispatch: a function
+// `supports_caching` asks for something else.
+bool speaks_for(std::string_view predicate, std::string_view dispatch,
+                std::string_view enumeration) {
+  constexpr std::array<std::string_view, 24> plain{
+      "is",     "are",    "can",     "has",    "support", "supports", "supported", "check",
+      "op",     "ops",    "type",    "types",  "dtype",   "kind",     "layer",     "node",
+      "format", "kernel", "backend", "device", "data",    "operator", "this",      "by"};
+  std::vector<std::string> others = words_of(dispatch);
+  for (std::string& word : words_of(enumeration)) others.push_back(std::move(word));
+  const std::vector<std::string> words = words_of(base_of(predicate));
+  return std::all_of(words.begin(), words.end(), [&](const std::string& word) {
+    return std::find(plain.begin(), plain.end(), word) != plain.end() ||
+           std::find(others.begin(), others.end(), word) != others.end();
+  });
+}
+
+// `A::B` of `A::B::name`.
+std::string_view scope_of(std::string_view name) {
+  const std::size_t colons = name.rfind("::");
+  return colons == name.npos ? std::string_view() : name.substr(0, colons);
 }
 
 class PairReader {
@@ -42,6 +92,12 @@ class PairReader {
     find_assigned();
     for (const CodeFunction* predicate : assigned_) {
       if (!done_.contains(predicate)) read_assigned(*predicate);
+    }
+    for (const auto& function : code_.functions()) {
+      if (sounds_like_predicate(function->name) && !done_.contains(function.get()) &&
+          !followed_.contains(function.get())) {
+        read_named(*function);
+      }
     }
     return std::move(pairs_);
   }
@@ -123,6 +179,7 @@ class PairReader {
     std::set<const CodeFunction*> asking;
     const PairComparison comparison(code_, enumerations_, {});
     const std::set<std::string_view> accepted = comparison.accepted_by(asked, asking);
+    followed_.insert(asking.begin(), asking.end());
     if (accepted.size() < fewest_arms) return;
     const CodeFunction* best = nullptr;
     std::size_t most = 0;
@@ -143,7 +200,41 @@ class PairReader {
 
   bool is_predicate(const CodeFunction& function) const {
     return std::find(assigned_.begin(), assigned_.end(), &function) != assigned_.end() ||
-           names_predicate(function.name);
+           sounds_like_predicate(function.name);
+  }
+
+  // A predicate by its name alone speaks for a function beside it, of the same file and class, that
+  // turns away what it has no arm for. Where several functions of the file ask or dispatch by the
+  // enumeration, it isn't clear which for which.
+  void read_named(const CodeFunction& predicate) {
+    const SwitchSubject asked = find_predicate_subject(code_, enumerations_, predicate);
+    if (asked.enumeration == nullptr || asked.labels < fewest_arms) return;
+    std::set<const CodeFunction*> asking;
+    const PairComparison comparison(code_, enumerations_, {});
+    const std::set<std::string_view> accepted = comparison.accepted_by(asked, asking);
+    if (accepted.size() < fewest_named || !comparison.rejects_the_rest(asked)) return;
+    const CodeFunction* dispatch = nullptr;
+    for (const auto& function : code_.functions()) {
+      if (function->file != predicate.file || asking.contains(function.get())) continue;
+      if (is_predicate(*function)) {
+        const SwitchSubject other =
+            find_subject(code_, enumerations_, *function, asked.enumeration);
+        if (other.enumeration != nullptr) return;
+        continue;
+      }
+      if (arms_of(*function, asked.enumeration).size() < fewest_arms) continue;
+      if (dispatch != nullptr) return;
+      dispatch = function.get();
+    }
+    if (dispatch == nullptr || scope_of(dispatch->name) != scope_of(predicate.name)) return;
+    if (!speaks_for(predicate.name, dispatch->name, asked.enumeration->name)) return;
+    if (likeness(accepted, arms_of(*dispatch, asked.enumeration)) < least_alike) return;
+    const SwitchSubject served = find_subject(code_, enumerations_, *dispatch, asked.enumeration);
+    if (!comparison.rejects_the_rest(served)) return;
+    const std::size_t before = pairs_.size();
+    compare(predicate, {dispatch}, backend_of(predicate));
+    // Who calls it may serve what it refuses in another way.
+    if (pairs_.size() > before) pairs_.back().says_refused = false;
   }
 
   // Values whose arm calls something; computed once, since a folder may have many predicates.
@@ -198,6 +289,8 @@ class PairReader {
   std::map<std::pair<const CodeFunction*, const CodeEnumeration*>, std::set<std::string_view>>
       arms_;
   std::set<const CodeFunction*> done_;
+  // Those that assigned predicates hand the question on to.
+  std::set<const CodeFunction*> followed_;
   std::vector<DispatchPair> pairs_;
 };
 
@@ -218,6 +311,26 @@ std::vector<std::string> predicate_needles(const std::vector<PairDescription>& d
                                                  : pair.predicate.substr(colon + 1));
   }
   return needles;
+}
+
+bool may_name_predicate(std::string_view bytes) {
+  constexpr std::string_view word = "upport";
+  bool defines = false;
+  for (std::size_t at = bytes.find(word); at != bytes.npos && !defines;
+       at = bytes.find(word, at + word.size())) {
+    std::size_t end = at;
+    while (end < bytes.size() && is_word_byte(bytes[end])) ++end;
+    if (end >= bytes.size() || bytes[end] != '(') continue;
+    std::size_t begin = at;
+    while (begin > 0 && (is_word_byte(bytes[begin - 1]) || bytes[begin - 1] == ':')) --begin;
+    while (begin > 0 && bytes[begin - 1] == ' ') --begin;
+    defines = bytes.substr(0, begin).ends_with("bool");
+  }
+  if (!defines) return false;
+  for (const std::string_view form : {"switch", "==", "!=", "find(", ".count(", ".contains("}) {
+    if (bytes.find(form) != bytes.npos) return true;
+  }
+  return false;
 }
 
 }  // namespace opseal

@@ -46,6 +46,10 @@ struct AcceptedLabels {
 
 // A predicate beside the dispatch that it speaks for.
 struct DispatchPair {
+  // Of a Python file: a set and what the same thing is looked up in.
+  bool python = false;
+  // What the predicate refuses is meant.
+  bool says_refused = true;
   std::string enumeration;
   std::string backend;
   KindName predicate;
@@ -84,7 +88,11 @@ std::vector<DispatchPair> find_dispatch_pairs(const CodeFunctions& code,
 // Words of which a file that names a predicate has one.
 std::vector<std::string> predicate_needles(const std::vector<PairDescription>& described);
 
-// Writes `dispatch`. Needs: an open document.
+// Whether a file defines a function of truth that is named after what it supports, and looks
+// something up or switches.
+bool may_name_predicate(std::string_view bytes);
+
+// Rows of `dispatch`. Needs: an open list.
 void write_dispatch_pairs(const std::vector<DispatchPair>& pairs, PlacedWriter& writer);
 
 }  // namespace opseal

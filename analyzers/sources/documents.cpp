@@ -181,13 +181,28 @@ class DocumentWriter {
 
   void write_pair_document(PlacedWriter& writer) {
     const std::vector<DispatchPair>& pairs = records_.pairs;
-    if (pairs.empty()) return;
+    const std::vector<AgreeingTables>& tables = records_.tables;
+    std::vector<AlternativesRecord> alternatives;
     std::set<std::uint32_t> files;
+    for (FileRecords& file : records_.files) {
+      for (AlternativesRecord& record : file.alternatives) {
+        files.insert(record.file);
+        alternatives.push_back(std::move(record));
+      }
+    }
+    if (pairs.empty() && tables.empty() && alternatives.empty()) return;
+    for (const AgreeingTables& one : tables) {
+      for (const KindTable& table : one.tables) files.insert(table.name.place.file);
+    }
     for (const DispatchPair& pair : pairs) {
       files.insert({pair.predicate.place.file, pair.table.place.file});
     }
     begin(system_of(pairs), files, {}, writer);
+    const std::uint32_t dispatch = writer.open_list(Key::dispatch);
     write_dispatch_pairs(pairs, writer);
+    write_agreeing_tables(tables, writer);
+    write_alternatives(alternatives, writer);
+    writer.close_list(dispatch);
     writer.end();
   }
 

@@ -176,8 +176,10 @@ void EnumeratorRun::collect(TokenRange tokens, const Frame& frame, RunOutcome& o
     if (!name.is_identifier() || !token(at + 1, frame).is('(')) continue;
     if (is_in(name.text, no_calls)) continue;
     const std::uint32_t close = closing(at + 1, tokens.end, frame);
+    const CodeFunction* callee = functions_.find(name.text, frame.function->file);
     if (is_in(name.text, known_never_return) || options_.never_return.contains(name.text) ||
-        (is_upper(name.text) && has_one_of(name.text, end_words))) {
+        (is_upper(name.text) && has_one_of(name.text, end_words)) ||
+        (callee != nullptr && callee->never_returns)) {
       outcome.aborts = true;
       at = close;
     } else if (has_one_of(name.text, report_words)) {
@@ -192,6 +194,7 @@ void EnumeratorRun::collect(TokenRange tokens, const Frame& frame, RunOutcome& o
       outcome.deeds.emplace(CodePlace{frame.function->file, at}, name.text);
     }
   }
+  collect_rows(tokens, frame, outcome);
   // `launch = kernel;`
   if (tokens.end >= tokens.begin + 3 && token(tokens.end - 2, frame).is('=')) {
     collect_value({tokens.end - 1, tokens.end}, frame, outcome);
@@ -262,7 +265,7 @@ Truths EnumeratorRun::evaluate(TokenRange range, Frame& frame, unsigned depth) {
   if (rank == 3) return either(evaluate(left, frame, depth + 1), evaluate(right, frame, depth + 1));
   if (rank == 2) return both(evaluate(left, frame, depth + 1), evaluate(right, frame, depth + 1));
   if (rank == 1) return evaluate_comparison(left, right, token(split, frame).is("=="), frame);
-  if (compares) return is_open;
+  if (compares) return evaluate_lookup(written(range, frame), frame);
   if (first.is('!')) return inverse(evaluate({range.begin + 1, range.end}, frame, depth + 1));
   if (range.end == range.begin + 1) {
     if (first.is("true") || first.is("1")) return is_true;
@@ -279,11 +282,15 @@ Truths EnumeratorRun::evaluate_comparison(TokenRange left, TokenRange right, boo
     const std::string_view name = enumerator_in(right, frame);
     const std::string_view* value = name.empty() ? nullptr : assumed(written(left, frame));
     if (value != nullptr && enumerations_.of(name) != nullptr) {
-      return (name == *value) == equal ? is_true : is_false;
+      const bool is_same = name == *value && name != options_.removed_label;
+      return is_same == equal ? is_true : is_false;
     }
     std::swap(left, right);
   }
-  return is_open;
+  std::string left_text = written(left, frame);
+  std::string right_text = written(right, frame);
+  if (right_text.find('$') != right_text.npos) left_text.swap(right_text);
+  return evaluate_found(left_text, right_text, equal, frame);
 }
 
 // `helper(x->op)`, `helper(x)` with a body in the tree.
@@ -292,10 +299,12 @@ Truths EnumeratorRun::evaluate_call(TokenRange range, Frame& frame) {
   while (open < range.end && (token(open, frame).is_identifier() || token(open, frame).is("::"))) {
     ++open;
   }
-  if (open >= range.end || open == range.begin || !token(open, frame).is('(')) return is_open;
-  if (closing(open, range.end, frame) != range.end - 1 || inlined_ >= most_inlined) return is_open;
+  const bool is_call = open < range.end && open > range.begin && token(open, frame).is('(') &&
+                       closing(open, range.end, frame) == range.end - 1;
+  if (!is_call) return evaluate_lookup(written(range, frame), frame);
+  if (inlined_ >= most_inlined) return is_open;
   const CodeFunction* callee = functions_.find(token(open - 1, frame).text, frame.function->file);
-  if (callee == nullptr) return is_open;
+  if (callee == nullptr) return evaluate_lookup(written(range, frame), frame);
   const Tokens tokens = functions_.tokens_of(*frame.function);
   const std::vector<Tokens> arguments =
       split_call_arguments(tokens.subspan(open + 1, range.end - open - 2));

@@ -105,8 +105,10 @@ RunOutcome EnumeratorRun::run_statement(const Statement& statement, Frame& frame
     case StatementKind::returns:
       collect(statement.tokens, frame, outcome);
       collect_value(statement.tokens, frame, outcome);
-      outcome.returned = statement.tokens.empty() ? is_open : ask(statement.tokens, frame);
       outcome.falls = false;
+      // `return table.at(x);` with nothing there
+      if (outcome.aborts) break;
+      outcome.returned = statement.tokens.empty() ? is_open : ask(statement.tokens, frame);
       break;
     case StatementKind::breaks:
       outcome.breaks = true;
@@ -140,7 +142,17 @@ RunOutcome EnumeratorRun::run_statement(const Statement& statement, Frame& frame
 RunOutcome EnumeratorRun::run_if(const Statement& statement, Frame& frame) {
   RunOutcome outcome;
   collect(statement.tokens, frame, outcome);
-  const Truths truths = ask(statement.tokens, frame);
+  // `if (auto it = table.find(x); it != table.end())`
+  TokenRange condition = statement.tokens;
+  for (std::uint32_t at = condition.begin; at < condition.end; ++at) {
+    if (token(at, frame).is('(') || token(at, frame).is('{'))
+      at = closing(at, condition.end, frame);
+    if (!token(at, frame).is(';')) continue;
+    assign({condition.begin, at}, frame);
+    condition.begin = at + 1;
+    break;
+  }
+  const Truths truths = ask(condition, frame);
   RunOutcome ways;
   ways.falls = false;
   Frame other = frame;

@@ -101,6 +101,16 @@ class EnumeratorRun {
     std::map<std::string_view, Truths> flags;
   };
   using Block = std::vector<Statement>;
+  // The row that a table has for the assumed value.
+  struct Lookup {
+    const EnumeratorTable* table = nullptr;
+    const EnumeratorRow* row = nullptr;
+    // What stands behind.
+    std::string_view rest;
+    // `find`: what it gives back is held against the end.
+    bool finds = false;
+    bool indexed = false;
+  };
 
   static constexpr std::size_t most_conditions = 48;
   static constexpr unsigned most_inlined = 4;
@@ -122,6 +132,12 @@ class EnumeratorRun {
   Truths evaluate(TokenRange range, Frame& frame, unsigned depth = 0);
   Truths evaluate_comparison(TokenRange left, TokenRange right, bool equal, Frame& frame);
   Truths evaluate_call(TokenRange range, Frame& frame);
+  Lookup lookup_in(std::string_view text, const Frame& frame) const;
+  Truths evaluate_lookup(std::string_view text, const Frame& frame);
+  Truths evaluate_found(std::string_view left, std::string_view right, bool equal,
+                        const Frame& frame);
+  void name_row(const Lookup& lookup);
+  void collect_rows(TokenRange tokens, const Frame& frame, RunOutcome& outcome);
   std::string written(TokenRange range, const Frame& frame) const;
   const std::string_view* assumed(const std::string& text) const;
   const Token& token(std::uint32_t at, const Frame& frame) const {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzers/sources/agreeing_tables.h"
+#include "analyzers/sources/alternatives_python.h"
 #include "analyzers/sources/annotations.h"
 #include "analyzers/sources/autograd.h"
 #include "analyzers/sources/cache_facts.h"
@@ -47,11 +49,18 @@ struct FileRecords {
   std::vector<TensorflowRecord> tensorflow;
   std::vector<CacheRecord> caches;
   std::vector<IgnoreComment> ignores;
+  // Of Python; those of C++ are found in whole folders.
+  std::vector<DispatchPair> pairs;
+  std::vector<AlternativesRecord> alternatives;
   std::vector<RegistrarRecord> registrars;
   std::vector<StatedMacroUse> stated_uses;
   std::vector<Problem> problems;
   // It names a support predicate.
   bool has_predicate = false;
+  // It defines a function that sounds like one.
+  bool may_predicate = false;
+  // Tables over an enumeration may stand in it.
+  bool may_tables = false;
 };
 
 // What a tree says, once its files are joined.
@@ -60,6 +69,8 @@ struct TreeRecords {
   std::vector<FileRecords> files;
   std::vector<TorchRecord> torch;
   std::vector<DispatchPair> pairs;
+  // What holds the tables of the tree.
+  std::vector<AgreeingTables> tables;
   // By number of the file.
   std::vector<DeviceCode> devices;
 };

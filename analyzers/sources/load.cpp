@@ -35,6 +35,7 @@
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/registrars_cpp.h"
 #include "analyzers/sources/registrars_python.h"
+#include "analyzers/sources/support_python.h"
 #include "analyzers/sources/targets.h"
 #include "analyzers/sources/tensorflow.h"
 #include "analyzers/sources/torch_cpp.h"
@@ -136,6 +137,8 @@ class SourceLoader {
         }
         add_autograd(autograd_classes(bytes, number), paths_[at], records_.files[at].autograd);
         records_.files[at].has_predicate = predicates.occur_in(bytes);
+        records_.files[at].may_predicate = may_name_predicate(bytes);
+        records_.files[at].may_tables = may_hold_tables(bytes);
         if (registrars.occur_in(bytes)) {
           read_registrars_cpp(number, bytes, records_.files[at].registrars);
         }
@@ -189,8 +192,19 @@ class SourceLoader {
     const bool autograd = may_hold_autograd(bytes);
     const bool gradients = may_hold_gradients(bytes);
     const bool caches = may_hold_caches(bytes);
-    if (!registers && !autograd && !gradients && !caches) return;
+    const bool support = may_hold_support(bytes);
+    const bool alternatives = may_hold_alternatives(bytes);
+    if (!registers && !autograd && !gradients && !caches && !support && !alternatives) return;
     try {
+      if (alternatives) {
+        for (PythonAlternatives& one : find_python_alternatives(bytes)) {
+          records_.files[number].alternatives.push_back({number, std::move(one)});
+        }
+      }
+      if (support) {
+        read_support_python(find_python_support(bytes), paths_[number], number,
+                            records_.files[number].pairs);
+      }
       if (caches) {
         for (PythonCache& cache : find_python_caches(bytes)) {
           for (const std::string& word : cache.unknown_words) {
@@ -363,6 +377,7 @@ class SourceLoader {
         paths_, [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); },
         records);
     find_pairs();
+    find_tables();
     join_devices();
     write_documents(records_, folder_, paths_, facts_);
     if (facts_.documents.empty() && facts_.problems.empty()) facts_ = {};
@@ -372,17 +387,35 @@ class SourceLoader {
     return folder_.files[file].size <= most_bytes && read_bytes(folder_.files[file], bytes);
   }
 
+  // Tables over enumerations, which headers that hold none of them may declare.
+  void find_tables() {
+    std::vector<std::size_t> files;
+    for (std::size_t at = 0; at < records_.files.size(); ++at) {
+      if (records_.files[at].may_tables) files.push_back(at);
+    }
+    records_.tables = load_agreeing_tables(
+        paths_, files,
+        [this](std::size_t at, std::string& bytes) { return read_again(at, bytes); });
+  }
+
   // Support predicates and what they speak for.
   void find_pairs() {
     // What isn't given may be what serves a kind.
     if (folder_.partial) return;
+    std::vector<DispatchPair> python;
+    for (FileRecords& file : records_.files) {
+      for (DispatchPair& pair : file.pairs) python.push_back(std::move(pair));
+    }
     std::vector<std::size_t> asking;
+    std::vector<std::size_t> naming;
     for (std::size_t at = 0; at < records_.files.size(); ++at) {
       if (records_.files[at].has_predicate) asking.push_back(at);
+      if (records_.files[at].may_predicate) naming.push_back(at);
     }
     records_.pairs = load_dispatch_pairs(
-        paths_, asking, {folder_.pairs, {}}, threads_,
+        paths_, asking, naming, {folder_.pairs, {}}, threads_,
         [this](std::size_t at, std::string& bytes) { return read_again(at, bytes); });
+    for (DispatchPair& pair : python) records_.pairs.push_back(std::move(pair));
     for (const PairDescription& described : folder_.pairs) {
       const bool is_there =
           std::any_of(records_.pairs.begin(), records_.pairs.end(),

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzers/sources/agreeing_tables.h"
 #include "analyzers/sources/dispatch_pairs.h"
 
 namespace opseal {
@@ -15,11 +16,18 @@ using ReadNumbered = std::function<bool(std::size_t file, std::string& bytes)>;
 
 // The predicates of a tree with their dispatches. `paths` are all its files, sorted; `asking` those
 // that name a predicate. Each folder of such a file is one backend, with all that lies below and
-// has no predicates of its own.
+// has no predicates of its own; of `naming`, which only define functions that sound like one, each
+// is looked at alone.
 std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& paths,
                                               const std::vector<std::size_t>& asking,
+                                              const std::vector<std::size_t>& naming,
                                               const PairOptions& options, unsigned threads,
                                               const ReadNumbered& read);
+
+// The tables of a tree over enumerations. `files`: those that may hold one.
+std::vector<AgreeingTables> load_agreeing_tables(const std::vector<std::string>& paths,
+                                                 const std::vector<std::size_t>& files,
+                                                 const ReadNumbered& read);
 
 // The system whose enumeration the pairs are over: `ggml`, or `engine`.
 std::string_view system_of(const std::vector<DispatchPair>& pairs);

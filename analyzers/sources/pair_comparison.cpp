@@ -87,6 +87,13 @@ std::set<std::string_view> PairComparison::arms_of(const SwitchSubject& subject)
   return arms;
 }
 
+bool PairComparison::rejects_the_rest(const SwitchSubject& subject) const {
+  EnumeratorRun run(code_, enumerations_, run_options_);
+  const RunOutcome rest =
+      run.run(*subject.function, subject.root, {{subject.expression, no_enumerator}});
+  return !rest.falls && (rest.returned == 0 ? rest.aborts : rest.returned == is_false);
+}
+
 std::vector<KindName> PairComparison::told(const std::vector<RunCondition>& conditions) const {
   std::vector<KindName> texts;
   for (const RunCondition& one : conditions) {
@@ -124,7 +131,10 @@ std::vector<KindName> PairComparison::asserted(const SwitchSubject& subject,
 
 bool PairComparison::is_call(CodePlace place) const {
   const std::vector<Token>& tokens = code_.files()[place.first]->unit.tokens;
-  return place.second + 1 < tokens.size() && tokens[place.second + 1].is('(');
+  if (place.second + 1 >= tokens.size()) return false;
+  // A row of a table of functions: `{A, f}`, `[A] = f`.
+  const Token& next = tokens[place.second + 1];
+  return next.is('(') || next.is(',') || next.is(']');
 }
 
 PairComparison::Served PairComparison::serve(EnumeratorRun& run, const SwitchSubject& subject,

@@ -32,6 +32,8 @@ class PairComparison {
                                          std::set<const CodeFunction*>& followed) const;
   // Values whose arm calls something.
   std::set<std::string_view> arms_of(const SwitchSubject& subject) const;
+  // A value that no arm names ends in an abort, an exception or with nothing.
+  bool rejects_the_rest(const SwitchSubject& subject) const;
 
  private:
   // What one value does in a dispatch.

@@ -22,12 +22,18 @@ struct Candidate {
 
 class SubjectFinder {
  public:
-  SubjectFinder(Tokens tokens, const Enumerations& enumerations, const CodeEnumeration* wanted)
-      : tokens_(tokens), enumerations_(enumerations), wanted_(wanted) {}
+  SubjectFinder(const CodeFunctions& code, const CodeFunction& function,
+                const Enumerations& enumerations, const CodeEnumeration* wanted)
+      : code_(code),
+        file_(function.file),
+        tokens_(code.tokens_of(function)),
+        enumerations_(enumerations),
+        wanted_(wanted) {}
 
   void visit(const std::vector<Statement>& block, unsigned outer) {
     for (const Statement& statement : block) {
       add_comparisons(statement.tokens);
+      add_lookups(statement.tokens);
       const bool is_switch = statement.kind == StatementKind::switch_;
       if (is_switch) add_switch(statement, outer);
       visit(statement.body, outer + (is_switch ? 1 : 0));
@@ -111,6 +117,38 @@ class SubjectFinder {
     }
   }
 
+  // `names.count(x->op)`, `table[x->op]`, `std::find(names.begin(), names.end(), x->op)`
+  void add_lookups(TokenRange range) {
+    const std::vector<std::uint32_t>& partners = code_.files()[file_]->partners;
+    for (std::uint32_t at = range.begin; at + 2 < range.end; ++at) {
+      if (!tokens_[at].is_identifier()) continue;
+      std::uint32_t open = at + 1;
+      const bool is_member = tokens_[open].is('.') || tokens_[open].is("->");
+      if (is_member) open = at + 3;
+      if (open >= range.end || partners[open] == no_token || partners[open] >= range.end) continue;
+      const bool is_search =
+          !is_member && tokens_[open].is('(') &&
+          (tokens_[at].is("find") || tokens_[at].is("binary_search") || tokens_[at].is("count"));
+      const bool is_lookup = is_member ? tokens_[open].is('(') : tokens_[open].is('[');
+      if (!is_search && !is_lookup) continue;
+      const std::uint32_t close = partners[open];
+      std::uint32_t begin = open + 1;
+      const EnumeratorTable* table =
+          is_lookup ? code_.find_table(tokens_[at].text, file_) : nullptr;
+      for (std::uint32_t inside = open + 1; is_search && inside < close; ++inside) {
+        if (tokens_[inside].is(',')) begin = inside + 1;
+        if (table == nullptr && begin == open + 1 && tokens_[inside].is_identifier()) {
+          table = code_.find_table(tokens_[inside].text, file_);
+        }
+      }
+      if (table == nullptr || table->reversed || (is_search && begin == open + 1)) continue;
+      const auto rows = static_cast<std::uint32_t>(table->rows.size());
+      add({begin, close}, table->rows.front().enumerator, rows * outer_weight, rows);
+    }
+  }
+
+  const CodeFunctions& code_;
+  std::uint32_t file_;
   Tokens tokens_;
   const Enumerations& enumerations_;
   const CodeEnumeration* wanted_;
@@ -163,7 +201,7 @@ SwitchSubject predicate_subject(const CodeFunctions& code, const Enumerations& e
 
 SwitchSubject find_subject(const CodeFunctions& code, const Enumerations& enumerations,
                            const CodeFunction& function, const CodeEnumeration* wanted) {
-  SubjectFinder finder(code.tokens_of(function), enumerations, wanted);
+  SubjectFinder finder(code, function, enumerations, wanted);
   finder.visit(function.statements, 0);
   return finder.best(function);
 }

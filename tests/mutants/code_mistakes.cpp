@@ -49,6 +49,31 @@ std::vector<Mistake> code_mistakes() {
                                  "$->src[0]->ne[0]%64==0");
        },
        "dispatch"},
+      {"table-drift", "a name that one table lacks",
+       [](Place& place) {
+         Json kinds = Json::array();
+         Json entries = Json::array();
+         for (int at = 0; at < 12; ++at) {
+           const std::string kind = "format_" + std::to_string(at);
+           kinds.push_back(kind);
+           if (at != 7) entries.push_back({{"kind", kind}, {"kernel", "f" + std::to_string(at)}});
+         }
+         place.item.erase("predicate");
+         place.item.erase("table");
+         place.item["kinds"] = kinds;
+         place.item["agree"] =
+             Json::array({Json{{"name", "names"}, {"match", "name"}, {"entries", entries}}});
+         return true;
+       },
+       "dispatch"},
+      {"fallback-drops-argument", "an argument that the fallback doesn't read",
+       [](Place& place) {
+         place.item["table"]["entries"] =
+             Json::array({Json{{"kind", "fast"}, {"kernel", "fast"}, {"uses", {"x", "mask"}}},
+                          Json{{"kind", "slow"}, {"kernel", "slow"}, {"uses", {"x"}}}});
+         return true;
+       },
+       "dispatch"},
       {"enumerator-unused", "a format that only the predicate names",
        [](Place& place) {
          Json entries = Json::array();

@@ -1,0 +1,198 @@
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "opseal/rule.h"
+#include "rules/dispatch_kinds.h"
+
+namespace opseal {
+namespace {
+
+// A table that lists fewer kinds is small by design.
+constexpr std::size_t fewest_entries = 5;
+// Of a hundred texts of one table: those that another must have for the two to speak of the same.
+constexpr std::size_t least_shared = 70;
+
+// One kind in ten, or one, may be forgotten; more are left out on purpose.
+bool is_nearly_whole(std::size_t missing, std::size_t kinds) {
+  return missing <= std::max<std::size_t>(1, kinds / 10);
+}
+
+bool is_positional(const Fact& table) { return table[Key::match].is("position"); }
+
+// Kinds by canonical spelling, for names of texts too.
+using KindsByText = std::map<std::string_view, std::vector<Fact>>;
+
+KindsByText kinds_by_text(const Fact& table) {
+  KindsByText kinds;
+  for (const Fact entry : table[Key::entries].items()) {
+    if (entry[Key::kernel].is_text()) kinds[entry[Key::kernel].text()].push_back(entry[Key::kind]);
+  }
+  return kinds;
+}
+
+void report_missing(const Fact& dispatch, const Fact& table, const std::vector<Fact>& missing,
+                    const Fact& peer, Sink& sink) {
+  std::vector<std::string> names;
+  for (const Fact kind : missing) names.emplace_back(kind.text());
+  const std::size_t entries = table[Key::entries].size();
+  const std::string text = is_positional(table)
+                               ? "`" + std::string(table[Key::name].text()) + "` has " +
+                                     plural(entries, "text", "texts") + " by position for " +
+                                     plural(entries + missing.size(), "value") +
+                                     ": the last are nothing, and from a "
+                                     "gap on each is another's"
+                               : quote(table[Key::name].text()) + " lacks " + quote_list(names) +
+                                     " and lists the other " + plural(entries, "value");
+  Finding& finding =
+      sink.add(dispatch_subject(dispatch), text, evidence(table[Key::name], "listed here"));
+  if (peer.said()) finding.related.push_back(evidence(peer, "listed by another table here"));
+}
+
+// Of how many texts both say something, where those are most of what one of them has; else 0.
+std::size_t texts_in_common(const KindsByText& ours, const KindsByText& theirs) {
+  std::size_t shared = 0;
+  for (const auto& [text, kinds] : ours) shared += theirs.contains(text) ? 1 : 0;
+  const std::size_t least = std::min(ours.size(), theirs.size()) * least_shared;
+  return shared < fewest_entries || shared * 100 < least ? 0 : shared;
+}
+
+Fact entry_for(const Fact& table, std::string_view kind) {
+  for (const Fact entry : table[Key::entries].items()) {
+    if (entry[Key::kind].text() == kind) return entry[Key::kind];
+  }
+  return {};
+}
+
+void check_table(const Fact& dispatch, const Fact& table, const KindSet& excused, Sink& sink) {
+  const Fact kinds = dispatch[Key::kinds];
+  const Fact entries = table[Key::entries];
+  const bool is_small = entries.size() < fewest_entries && !is_positional(table);
+  if (!all_kinds_read(entries) || is_small || table[Key::default_].is_text()) return;
+  sink.inspected();
+  KindSet own;
+  own.add_members(entries);
+  own.seal();
+  std::vector<Fact> missing;
+  for (const Fact kind : kinds.items()) {
+    if (!own.has(kind.text()) && !excused.may_have(kind.text())) missing.push_back(kind);
+  }
+  // Where a table over the same kinds is known that says the same of the others, it decides; one
+  // that is looked into may know only some of them.
+  const bool is_partial = table[Key::match].is("some");
+  const KindsByText texts = kinds_by_text(table);
+  std::vector<Fact> peers;
+  for (const Fact other : dispatch[Key::agree].items()) {
+    if (other == table || is_positional(table)) continue;
+    if (is_partial ? texts_in_common(texts, kinds_by_text(other)) > 0
+                   : other[Key::entries].size() >= fewest_entries) {
+      peers.push_back(other);
+    }
+  }
+  if (is_partial && peers.empty()) return;
+  Fact listed;
+  std::erase_if(missing, [&](const Fact& kind) {
+    bool is_listed = peers.empty();
+    for (const Fact peer : peers) {
+      const Fact entry = entry_for(peer, kind.text());
+      if (!entry.said()) continue;
+      is_listed = true;
+      if (!listed.said()) listed = entry;
+    }
+    return !is_listed;
+  });
+  if (missing.empty()) return;
+  if (!is_positional(table) && !is_nearly_whole(missing.size(), kinds.size())) return;
+  report_missing(dispatch, table, missing, listed, sink);
+}
+
+// A text that stands for one kind here and for another there. `told` gets the kinds.
+void check_texts(const Fact& dispatch, const Fact& left, const Fact& right, std::vector<Fact>& told,
+                 Sink& sink) {
+  const KindsByText ours = kinds_by_text(left);
+  const KindsByText theirs = kinds_by_text(right);
+  const std::size_t shared = texts_in_common(ours, theirs);
+  if (shared == 0) return;
+  sink.inspected();
+  std::size_t conflicts = 0;
+  Fact first;
+  Fact second;
+  for (const auto& [text, kinds] : ours) {
+    const auto other = theirs.find(text);
+    if (other == theirs.end()) continue;
+    const bool agrees = std::any_of(kinds.begin(), kinds.end(), [&](const Fact& kind) {
+      return std::any_of(other->second.begin(), other->second.end(),
+                         [&](const Fact& one) { return one.text() == kind.text(); });
+    });
+    if (agrees) continue;
+    ++conflicts;
+    if (first.said()) continue;
+    first = kinds.front();
+    second = other->second.front();
+  }
+  // Tables that differ in much are about different things, or in another order by design.
+  if (conflicts == 0 || conflicts * 100 > shared * (100 - least_shared)) return;
+  told.push_back(first);
+  told.push_back(second);
+  std::string_view text;
+  for (const auto& [one, kinds] : ours) {
+    if (kinds.front() == first) text = one;
+  }
+  Finding& finding = sink.add(dispatch_subject(dispatch),
+                              "`\"" + std::string(text) + "\"` is " + quote(first.text()) + " in " +
+                                  quote(left[Key::name].text()) + " and " + quote(second.text()) +
+                                  " in " + quote(right[Key::name].text()),
+                              evidence(first, "one value here"));
+  finding.related.push_back(evidence(second, "another value here"));
+}
+
+void check(const Facts& facts, Sink& sink) {
+  for_each_dispatch(facts, [&sink](const Fact& dispatch) {
+    const Fact tables = dispatch[Key::agree];
+    // More tables over one enumeration than any project has: an input made to cost time.
+    constexpr std::uint32_t most_tables = 64;
+    if (!tables.is_list() || tables.size() > most_tables) return;
+    KindSet excused;
+    excused.add_members(dispatch[Key::exceptions]);
+    std::vector<Fact> told;
+    std::vector<Fact> list;
+    for (const Fact table : tables.items()) list.push_back(table);
+    for (std::size_t left = 0; left < list.size(); ++left) {
+      for (std::size_t right = left + 1; right < list.size(); ++right) {
+        check_texts(dispatch, list[left], list[right], told, sink);
+      }
+    }
+    for (const Fact kind : told) excused.add(kind.text());
+    excused.seal();
+    if (!all_read(dispatch[Key::kinds])) return;
+    for (const Fact table : list) check_table(dispatch, table, excused, sink);
+  });
+}
+
+}  // namespace
+
+extern constinit const Rule table_drift{
+    .id = "table-drift",
+    .title = "two tables over one enumeration do not agree",
+    .rationale =
+        "A value is added to an enumeration, and with it a row in most of the tables that say "
+        "something of each value: its name, its size, the way back from the name. In the table "
+        "that "
+        "was forgotten the new value is a null pointer, an unknown or its neighbour: files that "
+        "were written can't be read back, and a log shows the wrong format.",
+    .example =
+        R"({"operator": "format", "kinds": ["A", "B", "C", "D", "E", "F"], "agree": [{"name": )"
+        R"("format_name", "match": "name", "entries": [{"kind": "A", "kernel": "a"}, )"
+        R"({"kind": "B", "kernel": "b"}, {"kind": "C", "kernel": "c"}, {"kind": "D", "kernel": )"
+        R"("d"}, {"kind": "E", "kernel": "e"}]}]})",
+    .fix =
+        "add the row, or name the value under `exceptions` with the reason; better, make both "
+        "tables from one list",
+    .severity = Severity::warning,
+    .inspects = "table over an enumeration, and two such tables with texts in common",
+    .needs = {Key::dispatch, Key::agree, Key::entries},
+    .check = check,
+};
+
+}  // namespace opseal
