@@ -19,9 +19,11 @@ bool same_root(const FlowRoot& a, const FlowRoot& b) {
 
 }  // namespace
 
-bool FlowTrace::has_digest() const {
-  return std::any_of(roots.begin(), roots.end(),
-                     [](const FlowRoot& root) { return root.kind == FlowRoot::Kind::digest; });
+const FlowRoot* FlowTrace::digest() const {
+  const auto found = std::find_if(roots.begin(), roots.end(), [](const FlowRoot& root) {
+    return root.kind == FlowRoot::Kind::digest;
+  });
+  return found == roots.end() ? nullptr : &*found;
 }
 
 void FlowTrace::take(const FlowTrace& part, bool only_digest) {

@@ -62,7 +62,9 @@ struct FlowTrace {
   // Something was too deep, too much, or goes a way that isn't followed.
   bool limited = false;
 
-  bool has_digest() const;
+  // The first digest in it, or null.
+  const FlowRoot* digest() const;
+  bool has_digest() const { return digest() != nullptr; }
   // What names an output after a digest is the digest's: the folder above it is no input.
   void take(const FlowTrace& part, bool only_digest);
 };
@@ -98,6 +100,9 @@ class ValueFlow {
   std::vector<SyntaxIndex> arguments(SyntaxIndex call) const;
 
  private:
+  // Places that bind one name, or call one helper.
+  static constexpr std::size_t max_bindings = 16;
+
   struct Walk {
     FlowTrace& trace;
     std::set<std::pair<SyntaxIndex, const FlowFrame*>>& seen;
