@@ -10,6 +10,7 @@
 #include "analyzers/sources/executorch.h"
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
+#include "analyzers/sources/key_code.h"
 #include "analyzers/sources/onnx.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/records.h"
@@ -36,6 +37,7 @@ struct FileRecords {
   std::vector<AutogradRecord> autograd;
   std::vector<TensorflowRecord> tensorflow;
   std::vector<CacheRecord> caches;
+  KeyCode keys;
   std::vector<IgnoreComment> ignores;
   std::vector<RegistrarRecord> registrars;
   std::vector<Problem> problems;
