@@ -61,6 +61,34 @@ bool BuildGuards::is_asked_for(SyntaxIndex function, const FlowFrame* frame,
 }
 
 std::optional<PythonPlace> BuildGuards::times_in(SyntaxIndex function) const {
+  if (const auto own = own_times(function)) return own;
+  // `if is_stale(library, sources):`
+  for (const SyntaxIndex call : code_.calls_in(function)) {
+    const SyntaxIndex helper = code_.flow.function_of(call);
+    if (helper == no_syntax || !decides(call)) continue;
+    if (const auto times = own_times(helper)) return times;
+  }
+  return {};
+}
+
+// Whether what a call gives back is asked for by an `if`, as it is or by a name.
+bool BuildGuards::decides(SyntaxIndex call) const {
+  constexpr int most_steps = 8;
+  SyntaxIndex at = call;
+  for (int steps = 0; steps < most_steps && at != no_syntax; ++steps) {
+    const SyntaxNode& node = code_.syntax[at];
+    if (node.field == SyntaxField::condition) return true;
+    if (code_.syntax.is(node.parent, SyntaxKind::block) ||
+        code_.syntax.is(node.parent, SyntaxKind::argument_list)) {
+      return false;
+    }
+    if (code_.syntax.is(node.parent, SyntaxKind::assignment)) return true;
+    at = node.parent;
+  }
+  return false;
+}
+
+std::optional<PythonPlace> BuildGuards::own_times(SyntaxIndex function) const {
   std::vector<SyntaxIndex> times;
   for (const SyntaxIndex call : code_.calls_in(function)) {
     if (code_.flow.called(call) == "getmtime") times.push_back(call);

@@ -21,6 +21,8 @@ class BuildGuards {
   std::optional<PythonPlace> times_in(SyntaxIndex function) const;
 
  private:
+  std::optional<PythonPlace> own_times(SyntaxIndex function) const;
+  bool decides(SyntaxIndex call) const;
   bool is_question(SyntaxIndex call) const;
   bool asks(SyntaxIndex function) const;
   bool is_asked_for(SyntaxIndex function, const FlowFrame* frame, const FlowRoot& digest);

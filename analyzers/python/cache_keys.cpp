@@ -10,6 +10,7 @@
 #include "analyzers/python/cache_comment.h"
 #include "analyzers/python/key_parts.h"
 #include "analyzers/python/key_words.h"
+#include "analyzers/python/memo_caches.h"
 #include "analyzers/python/python_code.h"
 
 namespace opseal {
@@ -97,9 +98,8 @@ class CacheKeyReader {
     }
     if (!cache.parts_known || build.limited) return;
     cache.reads_known = true;
-    const bool open_call =
-        std::any_of(cache.parts.begin(), cache.parts.end(),
-                    [](const PythonKeyPart& part) { return part.input.empty(); });
+    const bool open_call = std::any_of(cache.parts.begin(), cache.parts.end(),
+                                       [](const PythonKeyPart& part) { return part.open; });
     for (const FlowRoot& root : build.roots) {
       const bool asked = root.kind == FlowRoot::Kind::call && input_word(root) == "architecture";
       const bool handed =
@@ -108,11 +108,25 @@ class CacheKeyReader {
       if (!handed && !asked) continue;
       if ((asked || root.kind == FlowRoot::Kind::environment) && open_call) continue;
       if (leaves_build_alone(root) || is_made_of_parts(root, cache)) continue;
-      cache.reads.push_back({plain_name(root.name), std::string(input_word(root)),
-                             form_word(root.form), code_.place_of(root.node)});
+      add_read(root, cache);
     }
   }
 
+  // Of one thing that is read twice the most counts.
+  void add_read(const FlowRoot& root, PythonCache& cache) const {
+    const std::string name = plain_name(root.name);
+    const auto same =
+        std::find_if(cache.reads.begin(), cache.reads.end(),
+                     [&name](const PythonKeyPart& read) { return read.name == name; });
+    if (same == cache.reads.end()) {
+      cache.reads.push_back(
+          {name, std::string(input_word(root)), form_word(root.form), code_.place_of(root.node)});
+    } else if (same->form == form_word(FlowForm::major)) {
+      same->form = form_word(root.form);
+    }
+  }
+
+  // `self.options = flags`, where the key has `flags`.
   bool is_made_of_parts(const FlowRoot& root, const PythonCache& cache) {
     const std::vector<std::string> names = code_.flow.made_of(root);
     return !names.empty() &&
@@ -166,13 +180,21 @@ class CacheKeyReader {
 bool may_hold_caches(std::string_view text) {
   const auto has = [text](std::string_view word) { return text.find(word) != text.npos; };
   if (has(cache_key_mark)) return true;
-  const bool judges = has("hashlib") || has("xxhash") || has("zlib") || has("mtime");
+  for (const std::string_view kernel :
+       {".compile(", "compile_", "RawKernel", "RawModule", "SourceModule", "ElementwiseKernel",
+        "ReductionKernel", "load_inline", "build_kernel"}) {
+    if (has(kernel) && (has("not in ") || has("KeyError") || has(".get("))) return true;
+  }
+  const bool judges =
+      has("hashlib") || has("xxhash") || has("zlib") || has("mtime") || has("hash(");
   return judges && (has("subprocess") || has("os.system") || has("cpp_extension"));
 }
 
 std::vector<PythonCache> find_python_caches(std::string_view text) {
   PythonCode code(text);
-  return CacheKeyReader(code).run();
+  std::vector<PythonCache> caches = CacheKeyReader(code).run();
+  for (PythonCache& memo : find_memo_caches(code)) caches.push_back(std::move(memo));
+  return caches;
 }
 
 }  // namespace opseal

@@ -29,6 +29,8 @@ std::string_view form_word(FlowForm form) {
       return "mtime";
     case FlowForm::identity:
       return "identity";
+    case FlowForm::major:
+      return "major";
     case FlowForm::value:
       break;
   }
@@ -94,9 +96,11 @@ void KeyParts::read_key(const FlowRoot& digest, const FlowTrace& path, PythonCac
 void KeyParts::add_parts(const FlowTrace& key, PythonCache& cache) const {
   for (const FlowRoot& root : key.roots) {
     if (root.kind == FlowRoot::Kind::digest) continue;
+    const bool open = input_word(root).empty() && root.kind != FlowRoot::Kind::constant &&
+                      !leaves_build_alone(root);
     cache.parts.push_back({plain_name(root.name.empty() ? "environ" : root.name),
                            std::string(input_word(root)), form_word(root.form),
-                           code_.place_of(root.node)});
+                           code_.place_of(root.node), open});
   }
 }
 

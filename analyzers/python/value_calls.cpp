@@ -33,6 +33,30 @@ bool ValueFlow::walk_environment(SyntaxIndex node, SyntaxIndex named, const Flow
   return true;
 }
 
+bool ValueFlow::hashes_text(SyntaxIndex call) const {
+  const SyntaxIndex function = syntax_.child(call, SyntaxField::function);
+  if (!syntax_.is(function, SyntaxKind::identifier) || syntax_.text_of(function) != "hash") {
+    return false;
+  }
+  if (!scopes_.find("hash", function).empty()) return false;
+  for (SyntaxIndex at = call + 1; at < syntax_[call].next; ++at) {
+    if (syntax_.is(at, SyntaxKind::string)) return true;
+    if (!syntax_.is(at, SyntaxKind::call)) {
+      // What is called a source is a text.
+      if (!syntax_.is(at, SyntaxKind::identifier)) continue;
+      for (const std::string_view text : {"source", "src", "code", "flags", "options"}) {
+        if (syntax_.text_of(at).ends_with(text)) return true;
+      }
+      continue;
+    }
+    for (const std::string_view text :
+         {"str", "repr", "read", "read_text", "join", "getsource", "format", "dumps"}) {
+      if (called(at) == text) return true;
+    }
+  }
+  return false;
+}
+
 // Calls that say what of a thing goes on. True where nothing more is to be done.
 bool ValueFlow::walk_known_call(SyntaxIndex call, const FlowFrame* frame, FlowForm form,
                                 std::size_t depth, Walk& into) {
@@ -42,6 +66,10 @@ bool ValueFlow::walk_known_call(SyntaxIndex call, const FlowFrame* frame, FlowFo
   if (is_named(function, "hashlib.") || is_named(function, "xxhash.") ||
       is_named(function, "zlib.crc32") || is_named(function, "zlib.adler32")) {
     add(FlowRoot::Kind::digest, syntax_.text_of(function), call, frame, FlowForm::value, into);
+    return true;
+  }
+  if (hashes_text(call)) {
+    add(FlowRoot::Kind::digest, "hash", call, frame, FlowForm::value, into);
     return true;
   }
   if (is_named(function, "os.getenv") || is_named(function, "os.environ.get")) {
@@ -78,6 +106,13 @@ bool ValueFlow::walk_known_call(SyntaxIndex call, const FlowFrame* frame, FlowFo
     return true;
   }
   const bool plain = syntax_.is(function, SyntaxKind::identifier);
+  // Everything that there is, whatever its names.
+  const bool everything = (plain && (name == "locals" || name == "vars")) ||
+                          name == "getargvalues" || name == "bind" || name == "bind_partial";
+  if (everything) {
+    into.trace.limited = true;
+    return true;
+  }
   FlowForm kept = form;
   if (plain && name == "id") kept = FlowForm::identity;
   if (name == "getmtime") kept = FlowForm::mtime;

@@ -99,7 +99,15 @@ void ValueFlow::walk_binding(const PythonBinding& binding, const FlowFrame* fram
       return;
     case PythonBinding::Kind::other: {
       if (binding.value != no_syntax) {
-        walk(binding.value, frame, form, depth, into);
+        // `major, minor = get_device_capability()`
+        const SyntaxIndex pattern = syntax_[binding.name].parent;
+        const bool is_first =
+            syntax_.is(pattern, SyntaxKind::pattern_list) && syntax_.first(pattern) == binding.name;
+        if (is_first) {
+          walk_major(binding.value, frame, form, depth, into);
+        } else {
+          walk(binding.value, frame, form, depth, into);
+        }
         return;
       }
       const SyntaxIndex above = syntax_[binding.name].parent;

@@ -24,6 +24,18 @@ void ValueFlow::walk_children(SyntaxIndex node, const FlowFrame* frame, FlowForm
   for (const SyntaxIndex child : syntax_.children(node)) walk(child, frame, form, depth + 1, into);
 }
 
+void ValueFlow::walk_major(SyntaxIndex object, const FlowFrame* frame, FlowForm form,
+                           std::size_t depth, Walk& into) {
+  FlowTrace part;
+  Walk within{part, into.seen};
+  walk(object, frame, form, depth + 1, within);
+  for (FlowRoot& root : part.roots) {
+    const bool capability = root.kind == FlowRoot::Kind::call && root.name.ends_with("capability");
+    if (capability && root.form == FlowForm::value) root.form = FlowForm::major;
+  }
+  into.trace.take(part, part.has_digest());
+}
+
 void ValueFlow::walk(SyntaxIndex expression, const FlowFrame* frame, FlowForm form,
                      std::size_t depth, Walk& into) {
   if (expression == no_syntax) return;
@@ -64,6 +76,10 @@ void ValueFlow::walk(SyntaxIndex expression, const FlowFrame* frame, FlowForm fo
       const SyntaxIndex object = syntax_.child(expression, SyntaxField::value);
       const SyntaxIndex named = syntax_.child(expression, SyntaxField::subscript);
       if (is_named(object, "os.environ") && walk_environment(expression, named, frame, into)) {
+        return;
+      }
+      if (syntax_.is(named, SyntaxKind::integer) && syntax_.text_of(named) == "0") {
+        walk_major(object, frame, form, depth, into);
         return;
       }
       walk_children(expression, frame, form, depth, into);
@@ -107,6 +123,16 @@ void ValueFlow::walk_own(SyntaxIndex attribute, const FlowFrame* frame, FlowForm
     walk(value, nullptr, form, depth + 1, within);
     into.seen.erase({value, nullptr});
   }
+  if (const SyntaxIndex getter = property_of(attribute); getter != no_syntax) {
+    const FlowFrame* inner = enter(getter, attribute, frame);
+    if (inner == nullptr) {
+      into.trace.limited = true;
+      return;
+    }
+    for (const SyntaxIndex value : returned_by(getter)) walk(value, inner, form, depth + 1, within);
+    into.trace.take(part, part.has_digest());
+    return;
+  }
   if (part.has_digest()) {
     into.trace.take(part, true);
   } else {
@@ -145,7 +171,19 @@ void ValueFlow::walk_attribute(SyntaxIndex attribute, const FlowFrame* frame, Fl
     add(FlowRoot::Kind::imported, text, attribute, frame, form, into);
     return;
   }
-  walk(object, frame, form, depth + 1, into);
+  FlowTrace part;
+  Walk within{part, into.seen};
+  walk(object, frame, form, depth + 1, within);
+  for (FlowRoot& root : part.roots) {
+    const bool properties =
+        root.kind == FlowRoot::Kind::call && root.name == "get_device_properties";
+    if (!properties) continue;
+    const std::string_view which = syntax_.text_of(last);
+    if (which != "major" && which != "minor") continue;
+    root.name = "device_capability";
+    if (which == "major") root.form = FlowForm::major;
+  }
+  into.trace.take(part, false);
 }
 
 }  // namespace opseal
