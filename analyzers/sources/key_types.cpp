@@ -93,7 +93,10 @@ class TypeReader {
     for (; at < scope_.body.end && !token(at).is(';');) {
       const Token& one = token(at);
       if (one.is('{')) {
-        nested = nested || (!value && is_type(plain));
+        if (!nested && !value && is_type(plain)) {
+          nested = true;
+          named_until_ = plain.size();
+        }
         const std::uint32_t next = behind(at);
         // The body of a function ends it.
         if (round && !value && !nested) {
@@ -142,9 +145,12 @@ class TypeReader {
   void finish(const std::vector<std::uint32_t>& plain, bool round, bool nested) {
     if (plain.empty()) return;
     if (nested) {
-      // `struct { … } a;` and unnamed unions have members that are not looked for.
+      // `struct { … } a;` and unnamed unions have members that are not looked for; a class of its
+      // own, as `struct Hash { … };`, has none of this one.
       const std::string_view first = token(plain.front()).text;
-      if (!is_one_of(first, {"enum", "using", "typedef", "template"})) type_.partial = true;
+      const bool declares = plain.size() > named_until_ || named_until_ < 2;
+      const bool other = is_one_of(first, {"enum", "using", "typedef", "template", "friend"});
+      if (declares && !other) type_.partial = true;
       return;
     }
     for (const std::uint32_t at : plain) {
@@ -200,6 +206,8 @@ class TypeReader {
   const std::vector<std::uint32_t>& partners_;
   const Scope& scope_;
   KeyType type_;
+  // How many tokens stand before the braces of a class within.
+  std::size_t named_until_ = 0;
   // How many tokens stand before the brackets of a declaration.
   std::size_t method_at_ = 0;
 };
