@@ -130,10 +130,34 @@ bool check_values(const Fact& cache, const Fact& values, Sink& sink) {
   return false;
 }
 
+// Of the architecture its first number alone, where the build isn't for all that have it.
+bool check_major(const Fact& cache, Sink& sink) {
+  Fact major;
+  for (const Fact part : cache[Key::key_parts].items()) {
+    if (!part[Key::input].is("architecture")) continue;
+    if (!part[Key::form].is("major")) return false;
+    if (!major) major = part;
+  }
+  if (!major || !all_read(cache[Key::key_parts])) return false;
+  sink.inspected();
+  bool for_all = false;
+  for (const Fact read : cache[Key::reads].items()) {
+    if (!read[Key::input].is("architecture")) continue;
+    for_all = read[Key::form].is("major");
+    if (!for_all) break;
+  }
+  if (for_all) return true;
+  sink.add(cache_subject(cache),
+           "key holds the major number of the architecture alone, expected the minor number too",
+           evidence(major[Key::form], "what the key holds" + key_site(cache)));
+  return true;
+}
+
 void check(const Facts& facts, Sink& sink) {
   std::vector<Fleet> fleet;
   std::uint32_t entered = 0;
   for_each_cache(facts, [&](const Fact& manifest, const Fact& cache) {
+    if (check_major(cache, sink)) return;
     for (const Fact part : cache[Key::key_parts].items()) {
       if (!part[Key::input].is("architecture")) continue;
       if (part[Key::values].is_map()) {

@@ -42,6 +42,11 @@ class CacheCheck {
             evidence(parameter, "part of the key" + key_site(cache_)));
       }
     }
+    if (cache_[Key::hash].is("hash")) {
+      looked_ = true;
+      add("key is made by Python's `hash`, which gives another number for a text in each process",
+          evidence(cache_[Key::hash], "made here" + key_site(cache_)));
+    }
     look_at_entries();
     if (looked_) sink_.inspected();
     if (finding_.empty()) return;

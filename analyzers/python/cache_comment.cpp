@@ -38,9 +38,7 @@ std::string_view words_above(std::string_view text, std::size_t definition) {
 
 }  // namespace
 
-std::optional<CacheComment> cache_comment_above(std::string_view text, std::size_t definition) {
-  std::string_view said = words_above(text, definition);
-  if (said.empty()) return {};
+CacheComment read_cache_comment(std::string_view said) {
   CacheComment comment;
   bool first = true;
   while (!said.empty()) {
@@ -54,6 +52,7 @@ std::optional<CacheComment> cache_comment_above(std::string_view text, std::size
     if (first && equals == word.npos) comment.name = word;
     first = false;
     if (key == "backs") comment.backs = value;
+    if (key == "covers") comment.covers = value;
     if (key == "kind" && (value == "disk" || value == "memory")) comment.kind = value;
     if (key == "except") comment.except = comma_list(value.substr(0, value.find(':')));
     if (key != "required") continue;
@@ -62,6 +61,12 @@ std::optional<CacheComment> cache_comment_above(std::string_view text, std::size
     }
   }
   return comment;
+}
+
+std::optional<CacheComment> cache_comment_above(std::string_view text, std::size_t definition) {
+  const std::string_view said = words_above(text, definition);
+  if (said.empty()) return {};
+  return read_cache_comment(said);
 }
 
 }  // namespace opseal

@@ -18,6 +18,8 @@ struct PythonKeyPart {
   // As in `key_parts` of a manifest.
   std::string_view form = "value";
   PythonPlace place;
+  // Callers may put anything into it, an architecture as well as a setting.
+  bool open = false;
 };
 
 // A cache of built code: a function that makes a digest, and a build whose output it names.

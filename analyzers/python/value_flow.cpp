@@ -19,9 +19,11 @@ bool same_root(const FlowRoot& a, const FlowRoot& b) {
 
 }  // namespace
 
-bool FlowTrace::has_digest() const {
-  return std::any_of(roots.begin(), roots.end(),
-                     [](const FlowRoot& root) { return root.kind == FlowRoot::Kind::digest; });
+const FlowRoot* FlowTrace::digest() const {
+  const auto found = std::find_if(roots.begin(), roots.end(), [](const FlowRoot& root) {
+    return root.kind == FlowRoot::Kind::digest;
+  });
+  return found == roots.end() ? nullptr : &*found;
 }
 
 void FlowTrace::take(const FlowTrace& part, bool only_digest) {
@@ -128,6 +130,12 @@ const std::vector<SyntaxIndex>& ValueFlow::returned_by(SyntaxIndex function) con
   return found == returns_.end() ? nothing : found->second;
 }
 
+const std::vector<SyntaxIndex>& ValueFlow::calls_of(SyntaxIndex function) const {
+  static const std::vector<SyntaxIndex> nothing;
+  const auto found = calls_of_.find(function);
+  return found == calls_of_.end() ? nothing : found->second;
+}
+
 SyntaxIndex ValueFlow::first_binding(SyntaxIndex identifier) const {
   const std::vector<PythonBinding>& bindings =
       scopes_.find(syntax_.text_of(identifier), identifier);
@@ -185,6 +193,20 @@ SyntaxIndex ValueFlow::function_of(SyntaxIndex call) const {
   if (name != "self" && name != "cls") return no_syntax;
   const auto found = methods_.find({class_above(call), called(call)});
   return found == methods_.end() ? no_syntax : found->second;
+}
+
+SyntaxIndex ValueFlow::property_of(SyntaxIndex attribute) const {
+  const SyntaxIndex name = syntax_.child(attribute, SyntaxField::attribute);
+  if (name == no_syntax) return no_syntax;
+  const auto found = methods_.find({class_above(attribute), syntax_.text_of(name)});
+  if (found == methods_.end()) return no_syntax;
+  const SyntaxIndex above = syntax_[found->second].parent;
+  if (!syntax_.is(above, SyntaxKind::decorated_definition)) return no_syntax;
+  for (const SyntaxIndex decorator : syntax_.children(above)) {
+    if (!syntax_.is(decorator, SyntaxKind::decorator)) continue;
+    if (syntax_.text_of(decorator).ends_with("property")) return found->second;
+  }
+  return no_syntax;
 }
 
 const FlowFrame* ValueFlow::enter(SyntaxIndex function, SyntaxIndex call, const FlowFrame* caller) {

@@ -23,7 +23,8 @@ struct FlowFrame {
 };
 
 // How much of a thing goes into a value.
-enum class FlowForm : std::uint8_t { value, content, mtime, identity };
+// `major`: of an architecture, its first number alone.
+enum class FlowForm : std::uint8_t { value, content, mtime, identity, major };
 
 // Where a value comes from, once names, helper functions and containers are followed.
 struct FlowRoot {
@@ -62,7 +63,9 @@ struct FlowTrace {
   // Something was too deep, too much, or goes a way that isn't followed.
   bool limited = false;
 
-  bool has_digest() const;
+  // The first digest in it, or null.
+  const FlowRoot* digest() const;
+  bool has_digest() const { return digest() != nullptr; }
   // What names an output after a digest is the digest's: the folder above it is no input.
   void take(const FlowTrace& part, bool only_digest);
 };
@@ -81,6 +84,8 @@ class ValueFlow {
   SyntaxIndex function_of(SyntaxIndex call) const;
   // What the function returns.
   const std::vector<SyntaxIndex>& returned_by(SyntaxIndex function) const;
+  // The calls of it in this file.
+  const std::vector<SyntaxIndex>& calls_of(SyntaxIndex function) const;
   // Null where it is entered already, or too deep.
   const FlowFrame* enter(SyntaxIndex function, SyntaxIndex call, const FlowFrame* caller);
 
@@ -98,6 +103,9 @@ class ValueFlow {
   std::vector<SyntaxIndex> arguments(SyntaxIndex call) const;
 
  private:
+  // Places that bind one name, or call one helper.
+  static constexpr std::size_t max_bindings = 16;
+
   struct Walk {
     FlowTrace& trace;
     std::set<std::pair<SyntaxIndex, const FlowFrame*>>& seen;
@@ -109,6 +117,9 @@ class ValueFlow {
   // Each of its own, so that what is named after a digest counts for that alone.
   void walk_part(SyntaxIndex expression, const FlowFrame* frame, FlowForm form, std::size_t depth,
                  Walk& into);
+  // What is the first of several: of a compute capability its major number.
+  void walk_major(SyntaxIndex object, const FlowFrame* frame, FlowForm form, std::size_t depth,
+                  Walk& into);
   void walk_children(SyntaxIndex node, const FlowFrame* frame, FlowForm form, std::size_t depth,
                      Walk& into);
   void walk_name(SyntaxIndex name, const FlowFrame* frame, FlowForm form, std::size_t depth,
@@ -134,7 +145,11 @@ class ValueFlow {
   SyntaxIndex function_above(SyntaxIndex node) const;
   SyntaxIndex class_above(SyntaxIndex node) const;
   bool is_import(SyntaxIndex object) const;
+  // The function behind `self.name`, where it is decorated as a property.
+  SyntaxIndex property_of(SyntaxIndex attribute) const;
   bool is_one_text(SyntaxIndex value) const;
+  // `hash(…)` of Python's own, of something that is a text.
+  bool hashes_text(SyntaxIndex call) const;
   void add(FlowRoot::Kind kind, std::string_view name, SyntaxIndex node, const FlowFrame* frame,
            FlowForm form, Walk& into) const;
 

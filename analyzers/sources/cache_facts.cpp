@@ -63,7 +63,7 @@ class CacheWriter {
       const std::uint32_t item = writer_.open(Key::none, NodeType::object, place);
       writer_.text(Key::name, part.name, place);
       writer_.text_if(Key::input, part.input, place);
-      if (with_form) writer_.text(Key::form, part.form, place);
+      if (with_form || part.form == "major") writer_.text(Key::form, part.form, place);
       writer_.close(item);
     }
     writer_.close(list);
@@ -89,9 +89,7 @@ class CacheWriter {
 }  // namespace
 
 void write_caches(const std::vector<CacheRecord>& records, PlacedWriter& writer) {
-  const std::uint32_t list = writer.open_list(Key::caches);
   for (const CacheRecord& record : records) CacheWriter(record, writer).write();
-  writer.close_list(list);
 }
 
 }  // namespace opseal

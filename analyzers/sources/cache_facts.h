@@ -15,6 +15,7 @@ struct CacheRecord {
   PythonCache cache;
 };
 
+// Into the list of caches.
 void write_caches(const std::vector<CacheRecord>& records, PlacedWriter& writer);
 
 }  // namespace opseal

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzers/sources/key_records.h"
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/torch_facts.h"
@@ -219,9 +220,16 @@ class DocumentWriter {
     const std::vector<CacheRecord> caches = gathered(&FileRecords::caches);
     std::set<std::uint32_t> files;
     for (const CacheRecord& record : caches) files.insert(record.file);
-    if (caches.empty()) return;
+    std::vector<const KeyCode*> code;
+    for (const FileRecords& file : records_.files) code.push_back(&file.keys);
+    const std::vector<KeyRecord> keys = join_keys(code);
+    for (const KeyRecord& record : keys) files.insert(record.place.file);
+    if (files.empty()) return;
     begin({}, files, {}, writer);
+    const std::uint32_t list = writer.open_list(Key::caches);
     write_caches(caches, writer);
+    write_keys(keys, writer);
+    writer.close_list(list);
     writer.end();
   }
 

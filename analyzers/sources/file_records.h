@@ -14,6 +14,7 @@
 #include "analyzers/sources/executorch.h"
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
+#include "analyzers/sources/key_code.h"
 #include "analyzers/sources/onnx.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/records.h"
@@ -48,6 +49,7 @@ struct FileRecords {
   std::vector<AutogradRecord> autograd;
   std::vector<TensorflowRecord> tensorflow;
   std::vector<CacheRecord> caches;
+  KeyCode keys;
   std::vector<IgnoreComment> ignores;
   // Of Python; those of C++ are found in whole folders.
   std::vector<DispatchPair> pairs;

@@ -142,12 +142,15 @@ class SourceLoader {
         if (registrars.occur_in(bytes)) {
           read_registrars_cpp(number, bytes, records_.files[at].registrars);
         }
-        if (says_device_code(bytes)) {
-          read_plain(number, bytes, plain);
+        const bool device_code = says_device_code(bytes);
+        const bool keys = may_hold_keys(bytes);
+        if (device_code || keys) read_plain(number, bytes, plain);
+        if (device_code) {
           read_device_code(plain, paths_[at], records_.devices[at]);
           records_.devices[at].launches.accepted =
               accepted_lines(bytes, records_.files[at].ignores, "launch-unchecked");
         }
+        if (keys) read_key_code(number, plain);
         if (tree.has_needle(bytes)) {
           preprocessor.run(tree_file[at], bytes, unit);
           find_invocations(unit, tree.vocabulary(), found);
@@ -185,6 +188,14 @@ class SourceLoader {
     note(number, "can't be read");
     records_.files[number].problems.back().severity = Severity::error;
     return false;
+  }
+
+  void read_key_code(std::uint32_t number, const PlainSource& plain) {
+    records_.files[number].keys = read_keys(plain);
+    for (const SourcePlace& place : records_.files[number].keys.idle) {
+      note(number, "comment `opseal: cache-key(…)` above no function that could be judged",
+           place.offset, place.length);
+    }
   }
 
   void read_python(std::uint32_t number, const std::string& bytes) {

@@ -31,6 +31,16 @@ bool hold_entry(Place& place, Json entry) {
   return true;
 }
 
+// A type of keys whose comparison leaves out its first field.
+bool hold_fields(Place& place, const Json& hashed) {
+  Json function = {{"name", "operator=="}, {"kind", "equality"}, {"uses", {"columns"}}};
+  Json hash = {
+      {"name", "hash"}, {"kind", "hash"}, {"uses", hashed.is_array() ? hashed : Json::array()}};
+  place.item["fields"] = {"rows", "columns"};
+  place.item["functions"] = Json::array({std::move(function), std::move(hash)});
+  return true;
+}
+
 bool hold_part(Place& place, Json part) {
   place.item["key_parts"] = Json::array({std::move(part)});
   return true;
@@ -58,6 +68,10 @@ std::vector<Mistake> key_mistakes() {
                         {{{"name", "source"}}, {{"name", "cuda_flags"}, {"input", "flags"}}});
                     return true;
                   }),
+      key_mistake("cache-key-field-missing", "a field that is hashed and not compared",
+                  [](Place& place) { return hold_fields(place, {"rows"}); }),
+      key_mistake("cache-key-field-unused", "a field that nothing compares",
+                  [](Place& place) { return hold_fields(place, {}); }),
       key_mistake("cache-key-env", "the environment is no part of the key",
                   [](Place& place) {
                     Json cache = sound_cache(place);

@@ -1,0 +1,234 @@
+#include "analyzers/python/memo_caches.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "analyzers/python/key_parts.h"
+#include "analyzers/python/key_words.h"
+#include "opseal/text.h"
+
+namespace opseal {
+namespace {
+
+// One file holds some few.
+constexpr std::size_t max_caches = 64;
+constexpr std::size_t max_calls = 4096;
+
+// Words that say what kind of number is worked with.
+bool says_type(std::string_view word) {
+  const std::string plain = lower(word);
+  for (const std::string_view part : {"type", "precision", "format", "fmt", "bits", "element",
+                                      "fp8", "fp4", "bf16", "signature"}) {
+    if (plain.find(part) != plain.npos) return true;
+  }
+  return false;
+}
+
+class MemoReader {
+ public:
+  explicit MemoReader(PythonCode& code) : code_(code) {}
+
+  std::vector<PythonCache> run() {
+    const PythonSyntax& syntax = code_.syntax;
+    for (SyntaxIndex at = 0; at < syntax.nodes.size() && found_.size() < max_caches; ++at) {
+      if (!syntax.is(at, SyntaxKind::assignment)) continue;
+      const SyntaxIndex left = syntax.child(at, SyntaxField::left);
+      const SyntaxIndex right = syntax.child(at, SyntaxField::right);
+      if (!syntax.is(left, SyntaxKind::subscript) || right == no_syntax) continue;
+      look_at(left, right);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  // What makes code of its arguments, and doesn't keep it itself.
+  bool compiles(SyntaxIndex call) const {
+    const std::string_view name = code_.flow.called(call);
+    constexpr std::array<std::string_view, 7> builders = {
+        "RawKernel",       "RawModule",   "SourceModule", "ElementwiseKernel",
+        "ReductionKernel", "load_inline", "build_kernel"};
+    if (std::find(builders.begin(), builders.end(), name) != builders.end()) return true;
+    const SyntaxIndex function = code_.syntax.child(call, SyntaxField::function);
+    if (name == "compile") {
+      // Not that of Python, of `re` and of PyTorch.
+      if (!code_.syntax.is(function, SyntaxKind::attribute)) return false;
+      const std::string_view text = code_.syntax.text_of(function);
+      return !text.starts_with("re.") && !text.starts_with("regex.") &&
+             !code_.flow.is_named(function, "re.compile") &&
+             !code_.flow.is_named(function, "torch.compile");
+    }
+    return name.starts_with("compile_") || name.starts_with("_compile_");
+  }
+
+  // The call that makes the value, in it or in what a name of the function was given.
+  SyntaxIndex maker_of(SyntaxIndex function, SyntaxIndex value) const {
+    std::vector<SyntaxIndex> values = {value};
+    if (code_.syntax.is(value, SyntaxKind::identifier)) {
+      values.clear();
+      for (const PythonBinding& bound : code_.scopes.find(code_.syntax.text_of(value), value)) {
+        if (bound.kind == PythonBinding::Kind::value && bound.value != no_syntax) {
+          values.push_back(bound.value);
+        }
+      }
+    }
+    SyntaxIndex made = no_syntax;
+    const std::vector<SyntaxIndex>& calls = code_.calls_in(function);
+    if (calls.size() > max_calls || values.size() > PythonScopes::max_meanings) return no_syntax;
+    for (const SyntaxIndex one : values) {
+      for (const SyntaxIndex call : calls) {
+        if (call < one || call >= code_.syntax[one].next || !compiles(call)) continue;
+        // Two ways to make it have two lists of what they read.
+        if (made != no_syntax) return no_syntax;
+        made = call;
+      }
+    }
+    return made;
+  }
+
+  // Whether the function looks first: `key in cache`, `cache.get(key)`.
+  bool asks(SyntaxIndex function, std::string_view cache) const {
+    const std::string_view text = code_.syntax.text_of(function);
+    const std::string name(cache);
+    for (const std::string& question : {"in " + name, name + ".get("}) {
+      if (text.find(question) != text.npos) return true;
+    }
+    return text.find("except KeyError") != text.npos;
+  }
+
+  void look_at(SyntaxIndex left, SyntaxIndex right) {
+    const SyntaxIndex function = code_.function_of(left);
+    const SyntaxIndex object = code_.syntax.child(left, SyntaxField::value);
+    if (function == no_syntax || object == no_syntax) return;
+    const std::string_view name = code_.syntax.text_of(object);
+    if (name.size() > 80 || !asks(function, name)) return;
+    const SyntaxIndex call = maker_of(function, right);
+    if (call == no_syntax || !told_.insert({function, std::string(name)}).second) return;
+    FlowTrace key;
+    for (const SyntaxIndex part : code_.syntax.children(left)) {
+      if (part != object) key.take(code_.flow.of(part, nullptr), false);
+    }
+    if (key.limited || key.roots.empty() || is_handed(function, object)) return;
+    // What the caller made of everything that counts.
+    const bool made_elsewhere =
+        std::any_of(key.roots.begin(), key.roots.end(), [](const auto& root) {
+          const std::string word = lower(root.name);
+          return word.find("key") != word.npos || word.find("hash") != word.npos ||
+                 word.find("digest") != word.npos;
+        });
+    if (made_elsewhere) return;
+    PythonCache cache;
+    cache.name = plain_name(name);
+    cache.kind = "memory";
+    cache.place = code_.place_of(left);
+    cache.parts_known = true;
+    for (const FlowRoot& root : key.roots) {
+      cache.parts.push_back({plain_name(root.name), std::string(input_word(root)),
+                             form_word(root.form), code_.place_of(root.node)});
+    }
+    read_build(function, call, key, cache);
+    if (cache.reads_known) found_.push_back(std::move(cache));
+  }
+
+  // A cache that the function is handed, or that lives for one call of it.
+  bool is_handed(SyntaxIndex function, SyntaxIndex cache) const {
+    if (!code_.syntax.is(cache, SyntaxKind::identifier)) return false;
+    const std::vector<PythonBinding>& bound = code_.scopes.find(code_.syntax.text_of(cache), cache);
+    return std::any_of(bound.begin(), bound.end(), [&](const PythonBinding& one) {
+      return code_.function_of(one.name) == function &&
+             code_.scopes.find(code_.syntax.text_of(cache), 0).empty();
+    });
+  }
+
+  // Whether every call of the function in this file makes the parameter of what it makes the parts
+  // of the key of: `launch(arch, uses_tma(arch))`.
+  bool is_derived(SyntaxIndex function, const FlowRoot& read, const FlowTrace& key) {
+    const std::vector<SyntaxIndex>& calls = code_.flow.calls_of(function);
+    if (calls.empty() || calls.size() > 8) return false;
+    return std::all_of(calls.begin(), calls.end(), [&](SyntaxIndex call) {
+      if (follows(code_.flow.enter(function, call, nullptr), calls.size(), read, key)) return true;
+      // Both may be handed through one more function.
+      const SyntaxIndex around = code_.function_of(call);
+      const std::vector<SyntaxIndex>& outer = code_.flow.calls_of(around);
+      if (around == no_syntax || outer.empty() || outer.size() > 8) return false;
+      return std::all_of(outer.begin(), outer.end(), [&](SyntaxIndex above) {
+        const FlowFrame* frame = code_.flow.enter(around, above, nullptr);
+        return frame != nullptr && follows(code_.flow.enter(function, call, frame),
+                                           calls.size() + outer.size() - 1, read, key);
+      });
+    });
+  }
+
+  bool follows(const FlowFrame* frame, std::size_t calls, const FlowRoot& read,
+               const FlowTrace& key) {
+    if (frame == nullptr) return false;
+    const FlowTrace from = code_.flow.of(read.node, frame);
+    // One constant is one thing; several calls may give several.
+    if (from.limited || (from.roots.empty() && calls > 1)) return false;
+    FlowTrace known;
+    for (const FlowRoot& part : key.roots) known.take(code_.flow.of(part.node, frame), false);
+    return std::all_of(from.roots.begin(), from.roots.end(), [&known](const FlowRoot& root) {
+      return std::any_of(known.roots.begin(), known.roots.end(), [&root](const FlowRoot& other) {
+        return other.kind == root.kind && other.name == root.name;
+      });
+    });
+  }
+
+  void read_build(SyntaxIndex function, SyntaxIndex call, const FlowTrace& key,
+                  PythonCache& cache) {
+    std::vector<SyntaxIndex> given = code_.flow.arguments(call);
+    if (given.empty()) return;
+    FlowTrace all;
+    for (const SyntaxIndex one : given) all.take(code_.flow.of(one, nullptr), false);
+    // Behind the kernel stand the operands of its first call: of these the types alone count.
+    if (code_.flow.called(call) == "compile") given.resize(1);
+    FlowTrace build;
+    for (const SyntaxIndex one : given) build.take(code_.flow.of(one, nullptr), false);
+    if (build.limited) return;
+    cache.reads_known = true;
+    for (const FlowRoot& root : build.roots) {
+      const bool handed =
+          root.kind == FlowRoot::Kind::parameter && code_.scopes.scope_of(root.node) == function;
+      const std::string name = plain_name(root.name);
+      if (!handed || name == "self" || name == "cls" || leaves_build_alone(root)) continue;
+      // What a name stands for may be all that is built under that name.
+      if (input_word(root) == "source" && is_named(cache)) continue;
+      if (has_part(cache, name) || is_derived(function, root, key)) continue;
+      cache.reads.push_back(
+          {name, std::string(input_word(root)), form_word(root.form), code_.place_of(root.node)});
+    }
+    const SyntaxIndex typed = type_in(call);
+    if (typed != no_syntax && std::none_of(key.words.begin(), key.words.end(), says_type)) {
+      cache.reads.push_back({"dtype", "dtypes", "value", code_.place_of(typed)});
+    }
+  }
+
+  static bool is_named(const PythonCache& cache) {
+    return std::any_of(cache.parts.begin(), cache.parts.end(), [](const PythonKeyPart& part) {
+      return part.name.find("name") != part.name.npos || part.name.find("key") != part.name.npos ||
+             part.name.find("id") != part.name.npos;
+    });
+  }
+
+  // `x.dtype` among the arguments of a call.
+  SyntaxIndex type_in(SyntaxIndex call) const {
+    for (SyntaxIndex at = call; at < code_.syntax[call].next; ++at) {
+      if (!code_.syntax.is(at, SyntaxKind::attribute)) continue;
+      if (code_.syntax.text_of(at).ends_with(".dtype")) return at;
+    }
+    return no_syntax;
+  }
+
+  PythonCode& code_;
+  std::set<std::pair<SyntaxIndex, std::string>> told_;
+  std::vector<PythonCache> found_;
+};
+
+}  // namespace
+
+std::vector<PythonCache> find_memo_caches(PythonCode& code) { return MemoReader(code).run(); }
+
+}  // namespace opseal

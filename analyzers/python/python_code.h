@@ -1,0 +1,40 @@
+#pragma once
+
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "analyzers/python/registrations.h"
+#include "analyzers/python/scopes.h"
+#include "analyzers/python/syntax.h"
+#include "analyzers/python/value_flow.h"
+
+namespace opseal {
+
+// A file whose functions and calls are looked at, with the way of its values.
+class PythonCode {
+ public:
+  // Throws InputError as `PythonSyntax` does.
+  explicit PythonCode(std::string_view text);
+  PythonCode(const PythonCode&) = delete;
+  PythonCode& operator=(const PythonCode&) = delete;
+
+  PythonPlace place_of(SyntaxIndex index) const {
+    return {syntax[index].begin, syntax[index].end - syntax[index].begin};
+  }
+  // The function around a node, or none.
+  SyntaxIndex function_of(SyntaxIndex node) const;
+  // The calls that stand in a function itself; of the module where it is none.
+  const std::vector<SyntaxIndex>& calls_in(SyntaxIndex function) const;
+
+  std::string_view text;
+  PythonSyntax syntax;
+  PythonScopes scopes;
+  ValueFlow flow;
+  std::vector<SyntaxIndex> functions;
+
+ private:
+  std::map<SyntaxIndex, std::vector<SyntaxIndex>> calls_;
+};
+
+}  // namespace opseal
