@@ -19,6 +19,8 @@ constexpr Field registrar_object_fields[] = {
      "what becomes of its answer: a result that nobody reads, or exceptions that nobody sees"},
     {max, &count_form, false, "entries that it has room for"},
     {calls, &count_form, false, "entries that are added whatever happens"},
+    {namespace_, &text_form, false, "of a block that takes a namespace as a whole"},
+    {when, &text_form, false, "condition of the build that it depends on"},
 };
 constexpr Form registrar_object_form{.name = "CodeRegistrar", .fields = registrar_object_fields};
 

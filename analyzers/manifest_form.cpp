@@ -1,8 +1,5 @@
 // The manifest format, version 1, as `formats.md` (docs/formats.md) fixes it.
 
-#include <algorithm>
-#include <vector>
-
 #include "analyzers/forms.h"
 
 namespace opseal {
@@ -18,6 +15,7 @@ constexpr Field function_fields[] = {
     {required, &count_form, false, "positional parameters without a default"},
     {variadic, &truth_form, false, "takes any number of further positional arguments"},
     {parameters, &texts_form, false, "names of the positional parameters"},
+    {names, &texts_form, false, "parameters that are given by name alone; `**`: any further ones"},
     {location, &location_or_null, false, "where it is defined; null: it has no source"},
     {kind, &function_kind, false, "what kind of abstract evaluation it is, where that matters"},
 };
@@ -65,11 +63,20 @@ constexpr Field jvp_fields[] = {
 };
 constexpr Form jvp_form{.name = "Jvp", .null = true, .fields = jvp_fields};
 
+constexpr Field rule_call_fields[] = {
+    {function, &function_or_null, false, ""},
+    {kind, &text_form, false, "what the system calls it: `forward`, `setup_context`"},
+    {positional, &count_form, false, "arguments that it is called with by position"},
+    {names, &texts_form, false, "arguments that it is called with by name"},
+};
+constexpr Form rule_call_form{.name = "RuleCall", .fields = rule_call_fields};
+constexpr Form rule_calls_form{.item = &rule_call_form};
 constexpr Field gradient_fields[] = {
     {operator_, &text_form, false, "the backward operator"},
     {returns, &count_form, false, "gradients that it returns"},
     {dtypes, &texts_form, false, "dtypes that it takes"},
     {function, &function_or_null, false, "the backward function, where it is no operator"},
+    {calls, &rule_calls_form, false, "its functions, and what the system calls each with"},
 };
 constexpr Form gradient_form{.name = "Gradient", .null = true, .fields = gradient_fields};
 
@@ -79,6 +86,7 @@ constexpr Form batching_kind{.text = true, .words = batching_kinds};
 constexpr Field batching_fields[] = {
     {kind, &batching_kind, true, ""},
     {counterpart, &text_or_null, false, "the operator that serves a batch"},
+    {function, &function_or_null, false, "the rule, where it is a function of its own"},
 };
 constexpr Form batching_form{.name = "Batching", .null = true, .fields = batching_fields};
 
@@ -149,6 +157,9 @@ constexpr Field kernel_fields[] = {
     {signatures, &signatures_form, false, "whole combinations: inputs, then outputs"},
     {dispatches, &choices_form, false,
      "where the code of the kernel, and what it calls, chooses by dtype"},
+    {writes, &texts_form, false, "parameters of its function whose memory the body writes to"},
+    {uses, &texts_form, false,
+     "functions with a backward of their own that its code, or what it calls, applies"},
     {versions, &versions_form, false, ""},
     {type_constraints, &texts_map, false, ""},
     {launch, &launch_form, false, ""},
@@ -586,23 +597,8 @@ constexpr Field manifest_fields[] = {
      "pointers into tensors that are kept beyond the statement which takes them"},
 };
 
-void visit_form(const Form& form, std::vector<const Form*>& done, void (*visit)(const Form&, void*),
-                void* context) {
-  if (std::find(done.begin(), done.end(), &form) != done.end()) return;
-  done.push_back(&form);
-  for (const Field& field : form.fields) visit_form(*field.form, done, visit, context);
-  if (form.item != nullptr) visit_form(*form.item, done, visit, context);
-  if (form.map_value != nullptr) visit_form(*form.map_value, done, visit, context);
-  if (!form.name.empty()) visit(form, context);
-}
-
 }  // namespace
 
 constinit const Form manifest_form{.name = "Manifest", .fields = manifest_fields};
-
-void for_each_named_form(const Form& root, void (*visit)(const Form&, void*), void* context) {
-  std::vector<const Form*> done;
-  visit_form(root, done, visit, context);
-}
 
 }  // namespace opseal

@@ -18,8 +18,9 @@ bool lists_every_gradient(const Fact& manifest) { return !manifest[Key::system].
 
 // Systems that ask for a gradient, or a none, for each input, whatever it is.
 bool wants_every_gradient(const Fact& manifest) {
-  return manifest[Key::system].is("torch-autograd") ||
-         (manifest[Key::system].is("tensorflow") && is_of_sources(manifest));
+  const Fact system = manifest[Key::system];
+  return system.is("torch-autograd") || system.is("jax-derivatives") ||
+         (is_of_sources(manifest) && (system.is("tensorflow") || system.is("torch")));
 }
 
 // Inputs that take no gradient by what is said of them: a backward may leave them out.
@@ -74,6 +75,16 @@ std::optional<CountRange> gradients_by_schema(const Fact& manifest, const Fact& 
   const std::optional<OperatorSchema> schema = read_schema(op[Key::schema]);
   if (!schema || schema->more_inputs) return {};
   CountRange range;
+  if (is_of_sources(manifest)) {
+    // `register_autograd`: one for each argument by position, whatever it is; those that equal
+    // their defaults may be left out.
+    for (const SchemaOperand& input : schema->inputs) {
+      if (input.keyword_only) continue;
+      ++range.max;
+      if (!input.has_default) ++range.min;
+    }
+    return range;
+  }
   range.max = static_cast<std::uint32_t>(schema->inputs.size());
   for (const SchemaOperand& input : schema->inputs) {
     if (input.is_tensor() && !input.optional && !input.mutated()) ++range.min;

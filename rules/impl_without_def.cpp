@@ -15,7 +15,7 @@ extern constinit const Rule impl_without_def{
         "of "
         "a defined one that lacks this very kernel. The registration succeeds without a "
         "word, the kernel is never called, and users get \"not implemented\" for code that is "
-        "there.",
+        "there. A shape function whose name is such a slip is never asked either.",
     .example =
         R"({"name": "lib::scale", "namespace": "lib", "schema": null, "kernels": [{"platform": "cpu"}]})",
     .fix = "define the operator, or register the kernel under the name that is defined",

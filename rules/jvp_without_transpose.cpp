@@ -53,7 +53,7 @@ class Transposes {
       if (transposable == Transposable::unknown) return;
       sink_->inspected();
       if (transposable == Transposable::no) report(manifest, op, op, jvp[Key::kind], "itself");
-    } else if (jvp[Key::kind].is("per_input") && jvp[Key::tangent_operators].is_list()) {
+    } else if (jvp[Key::tangent_operators].is_list()) {
       check_reached(manifest, op, jvp[Key::tangent_operators]);
     }
   }

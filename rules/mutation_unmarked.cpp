@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -69,6 +70,7 @@ class MutationCheck {
   void look_at(const Fact& manifest, const Fact& op) {
     compare_with_schema(manifest, op);
     compare_with_list(manifest, op);
+    compare_with_bodies(manifest, op);
     const std::string_view name = op[Key::name].text();
     const bool out = is_out_overload(overload_name(name));
     if (!out && !is_in_place_name(base_name(name))) return;
@@ -179,6 +181,46 @@ class MutationCheck {
           evidence(op[Key::schema], "schema" + site_of(op)));
       finding.related.push_back(evidence(name, "said to be written"));
       return;
+    }
+  }
+
+  // What the bodies of kernels write to; their parameters stand in the order of the arguments.
+  void compare_with_bodies(const Fact& manifest, const Fact& op) {
+    const std::optional<OperatorSchema> schema = read_schema(op[Key::schema]);
+    if (!schema || !schema->says_mutation || schema->more_inputs) return;
+    for (const Fact kernel : op[Key::kernels].items()) {
+      const Fact writes = kernel[Key::writes];
+      const Fact parameters = kernel[Key::function][Key::parameters];
+      if (!all_read(parameters) || parameters.size() > schema->inputs.size()) continue;
+      sink_->inspected();
+      for (const Fact written : writes.items()) {
+        std::size_t place = 0;
+        for (const Fact parameter : parameters.items()) {
+          if (parameter.name() == written.name()) break;
+          ++place;
+        }
+        auto argument = schema->inputs.begin() + static_cast<std::ptrdiff_t>(place);
+        if (place == parameters.size()) {
+          // One that is given by name alone.
+          argument = std::find_if(schema->inputs.begin(), schema->inputs.end(),
+                                  [&](const SchemaOperand& one) { return written.is(one.name); });
+        }
+        if (argument == schema->inputs.end() || argument->mutated() || !argument->is_tensor()) {
+          continue;
+        }
+        Finding& finding =
+            sink_->add(subject_of(manifest, op),
+                       function_text(kernel[Key::function]) + " writes to " +
+                           quote(written.text()) + ", which the schema does not mark as written",
+                       evidence(op[Key::schema], "schema" + site_of(op)));
+        finding.related.push_back(evidence(written, "written in this function"));
+        finding.fix =
+            op[Key::mutates_args].said()
+                ? "name " + quote(argument->name) + " in `mutates_args`, or write to a copy"
+                : "write `Tensor(a!) " + std::string(argument->name) +
+                      "` in the schema, or write to a copy";
+        return;
+      }
     }
   }
 

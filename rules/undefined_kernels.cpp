@@ -53,6 +53,21 @@ class Definitions {
     return {};
   }
 
+  // A defined operator of the namespace, one slip apart, that lacks this part too.
+  Fact near_without(const Fact& op, Key part) {
+    const std::string_view base = base_name(op[Key::name].text());
+    const auto space = spaces_.find(space_of(op));
+    if (base.size() < shortest_near_name || space == spaces_.end()) return {};
+    if (comparisons_ + space->second.size() > most_comparisons) return {};
+    comparisons_ += space->second.size();
+    for (const Fact defined : space->second) {
+      if (one_slip_apart(base_name(defined[Key::name].text()), base) && !defined[part].present()) {
+        return defined;
+      }
+    }
+    return {};
+  }
+
   // The defined operator of that very name in another namespace, if it is the only one and has no
   // kernel where this one has its first.
   Fact elsewhere(const Fact& op, const Fact& kernel, PlatformNames& names) const {
@@ -89,6 +104,22 @@ Fact first_active(const Fact& kernels) {
   return {};
 }
 
+// A shape function or a gradient of an operator without kernels: reported only where its name is a
+// slip, since another package may define the operator.
+void check_part(const Fact& manifest, const Fact& op, Key part, std::string_view what,
+                Definitions& definitions, Sink& sink) {
+  if (!op[part].present() || !definitions.whole()) return;
+  sink.inspected();
+  const Fact meant = definitions.near_without(op, part);
+  if (!meant.said()) return;
+  Finding& finding =
+      sink.add(subject_of(manifest, op), std::string(what) + " for an operator that nobody defines",
+               evidence(op[part], "registered here" + site_of(op)));
+  finding.related.push_back(
+      evidence(meant[Key::name], "defined, one letter apart, and without one" + site_of(meant)));
+  finding.fix = "register it for " + quote(meant[Key::name].text());
+}
+
 }  // namespace
 
 void check_undefined_kernels(const Facts& facts, Undefined kind, Sink& sink) {
@@ -101,7 +132,13 @@ void check_undefined_kernels(const Facts& facts, Undefined kind, Sink& sink) {
     for (const Fact op : manifest[Key::operators].items()) {
       const Definition definition = definition_of(op, by_walk);
       const Fact kernel = first_active(op[Key::kernels]);
-      if (definition == Definition::not_said || !kernel) continue;
+      if (definition == Definition::not_said) continue;
+      if (!kernel && op[Key::schema].is_null() && kind == Undefined::certain) {
+        if (!definitions) definitions.emplace(facts);
+        check_part(manifest, op, Key::abstract, "shape function", *definitions, sink);
+        check_part(manifest, op, Key::gradient, "gradient", *definitions, sink);
+      }
+      if (!kernel) continue;
       if (definition == Definition::undefined && !definitions) definitions.emplace(facts);
       if (definition == Definition::undefined && !definitions->whole()) continue;
       sink.inspected();

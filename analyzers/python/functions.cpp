@@ -62,6 +62,8 @@ void add_parameters(const PythonSyntax& syntax, SyntaxIndex parameters, PythonFu
         keyword_only = true;
         break;
       case SyntaxKind::dictionary_splat_pattern:
+        function.any_name = true;
+        break;
       case SyntaxKind::positional_separator:
       case SyntaxKind::error:
         break;
@@ -83,6 +85,7 @@ void bind_arguments(const PythonSyntax& syntax, SyntaxIndex arguments, PythonFun
     } else if (syntax.is(argument, SyntaxKind::keyword_argument)) {
       const SyntaxIndex name = syntax.child(argument, SyntaxField::name);
       if (name != no_syntax) named.push_back(syntax.text_of(name));
+      function.any_name = true;
     } else if (syntax.is(argument, SyntaxKind::list_splat) ||
                syntax.is(argument, SyntaxKind::dictionary_splat)) {
       function.found = false;
@@ -132,6 +135,7 @@ void find_signature(const PythonSyntax& syntax, const PythonScopes& scopes,
   if (index == no_syntax || depth >= max_depth) return;
   if (syntax.is(index, SyntaxKind::lambda)) {
     function.found = true;
+    function.node = index;
     function.definition = place_of(syntax, index);
     const SyntaxIndex parameters = syntax.child(index, SyntaxField::parameters);
     if (parameters != no_syntax) add_parameters(syntax, parameters, function);
@@ -171,6 +175,7 @@ PythonFunction python_definition(const PythonSyntax& syntax, SyntaxIndex definit
   const SyntaxIndex name = syntax.child(definition, SyntaxField::name);
   if (name == no_syntax) return function;
   function.found = true;
+  function.node = definition;
   function.name = excerpt(syntax, name);
   function.place = place_of(syntax, name);
   function.definition = {syntax[definition].begin, syntax[name].end - syntax[definition].begin};

@@ -9,16 +9,6 @@
 
 namespace opseal {
 
-// How many gradients one `return` of a backward hands back, as far as its text alone says.
-struct PythonReturn {
-  PythonPlace place;
-  std::uint32_t values = 0;
-  // The same without the `None` at its end.
-  std::uint32_t without_nones = 0;
-  // `lib.scale_grad` where it hands back what that hands back; then nobody has counted.
-  std::string called;
-};
-
 // A class derived from `torch.autograd.Function`, with the two functions that it has to have.
 struct PythonAutograd {
   std::string name;

@@ -55,6 +55,17 @@ bool looks_like_library_call(const PythonSyntax& syntax, std::string_view name,
   return key != no_syntax && is_dispatch_key(literal(syntax, key));
 }
 
+// `register_fake("ns::name")` of a module of the program's own, which hands on what torch has: the
+// name alone shows that an operator is meant.
+bool names_operator(const PythonSyntax& syntax, SyntaxIndex arguments) {
+  if (!syntax.is(arguments, SyntaxKind::argument_list)) return false;
+  const SyntaxIndex first = syntax.first(arguments);
+  if (first == no_syntax || !syntax.is(syntax.unwrapped(first), SyntaxKind::string)) return false;
+  const std::string_view text = literal(syntax, first);
+  const std::size_t colons = text.find("::");
+  return colons != 0 && colons != text.npos && text.find_first_of("( ") == text.npos;
+}
+
 // Whether a parameter is annotated as a torch library.
 bool is_library_parameter(const PythonSyntax& syntax, const PythonScopes& scopes,
                           SyntaxIndex owner) {
@@ -96,7 +107,9 @@ bool fits(const Callee& callee, const PythonCallForm& form, std::string_view ful
       return method;
     case PythonHome::torch_library:
       return full.starts_with("torch.library.") || full.starts_with("torch._library.") ||
-             full.ends_with(".torch.library." + std::string(form.name));
+             full.ends_with(".torch.library." + std::string(form.name)) ||
+             (!method && full.find('.') != full.npos && form.name != "define" &&
+              form.name != "impl" && names_operator(callee.syntax, callee.arguments));
     case PythonHome::torch_library_object:
       if (!method) return false;
       return !python_makers_of(callee.syntax, callee.scopes, callee.owner,

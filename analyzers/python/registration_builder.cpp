@@ -6,6 +6,8 @@
 #include "analyzers/python/conditions.h"
 #include "analyzers/python/ffi_attributes.h"
 #include "analyzers/python/functions.h"
+#include "analyzers/python/tangents.h"
+#include "analyzers/python/writes.h"
 #include "analyzers/words.h"
 
 namespace opseal {
@@ -205,10 +207,65 @@ void PythonRegistrationBuilder::set_owner(PythonRegistration& made, const Python
     case PythonHome::torch_operator_object:
     case PythonHome::method:
       set_object(made, callee.owner);
+      if (made.kind == PythonKind::derivative_rules) set_derived(made, callee.owner);
       break;
     default:
       break;
   }
+}
+
+// The function whose derivative is its own, and which of its arguments have none: as its only
+// decorator, or the call that wraps it, says.
+void PythonRegistrationBuilder::set_derived(PythonRegistration& made, SyntaxIndex owner) {
+  const SyntaxIndex index = syntax_.unwrapped(owner);
+  if (!syntax_.is(index, SyntaxKind::identifier)) return;
+  const PythonBinding* binding = scopes_.only(syntax_.text_of(index), index);
+  if (binding == nullptr) return;
+  SyntaxIndex maker = no_syntax;
+  if (binding->kind == PythonBinding::Kind::definition) {
+    const SyntaxIndex decorated = syntax_[binding->value].parent;
+    if (!syntax_.is(decorated, SyntaxKind::decorated_definition)) return;
+    const std::vector<SyntaxIndex> parts = syntax_.children(decorated);
+    // What further decorators make of it may take other arguments.
+    if (parts.size() != 2 || !syntax_.is(parts[0], SyntaxKind::decorator)) return;
+    maker = syntax_.first(parts[0]);
+    made.of = python_definition(syntax_, binding->value);
+  } else if (binding->kind == PythonBinding::Kind::value) {
+    maker = syntax_.unwrapped(binding->value);
+  }
+  if (maker == no_syntax) return;
+  SyntaxIndex called = maker;
+  std::size_t skipped = 0;
+  SyntaxIndex arguments = no_syntax;
+  if (syntax_.is(maker, SyntaxKind::call)) {
+    called = syntax_.child(maker, SyntaxField::function);
+    arguments = syntax_.child(maker, SyntaxField::arguments);
+    if (called == no_syntax || !syntax_.is(arguments, SyntaxKind::argument_list)) return;
+    const std::vector<std::string> names = scopes_.full_names(called);
+    if (!names.empty() && (names[0] == "functools.partial" || names[0] == "partial")) {
+      called = syntax_.first(arguments);
+      skipped = 1;
+    }
+  }
+  const PythonCallee callee =
+      called == no_syntax ? PythonCallee() : python_callee(syntax_, scopes_, called, no_syntax);
+  if (callee.form == nullptr || callee.form->kind != PythonKind::custom_derivative) {
+    made.of = {};
+    return;
+  }
+  if (arguments == no_syntax) return;
+  const BoundCall bound = bind_call(syntax_, arguments, callee.form->parameters, skipped);
+  bool whole = !bound.open_ended;
+  for (const BoundArgument& argument : bound.arguments) {
+    if (argument.role == "function") {
+      made.of = python_function(syntax_, scopes_, constants_, argument.value);
+    } else if (argument.keyword == "nondiff_argnums") {
+      made.arguments.push_back(argument_of(argument));
+    } else {
+      whole = false;
+    }
+  }
+  if (!whole) made.of = {};
 }
 
 void PythonRegistrationBuilder::apply(PythonRegistration& made, const BoundArgument& argument) {
@@ -265,6 +322,51 @@ void PythonRegistrationBuilder::infer_schema(PythonRegistration& made) const {
   made.schema.place = made.functions.front().place;
   made.schema.state = inferred.empty() ? State::undecided : State::decided;
   made.schema.text = inferred.empty() ? "" : made.name.text + inferred;
+}
+
+// The names of the primitives that rules bind with tangents; those that aren't known are left out.
+void PythonRegistrationBuilder::read_tangents(PythonRegistration& made, std::size_t place) {
+  for (const PythonFunction& function : made.functions) {
+    std::vector<std::string>& names = made.tangents.emplace_back();
+    for (const SyntaxIndex use : python_tangent_uses(syntax_, function, place)) {
+      PythonRegistration bound;
+      bound.kind = PythonKind::primitive_use;
+      set_object(bound, use);
+      if (!bound.name.decided()) continue;
+      if (std::find(names.begin(), names.end(), bound.name.text) == names.end()) {
+        names.push_back(bound.name.text);
+      }
+    }
+  }
+}
+
+// What the bodies of the functions tell.
+void PythonRegistrationBuilder::read_bodies(PythonRegistration& made) {
+  switch (made.kind) {
+    case PythonKind::torch_autograd:
+    case PythonKind::derivative_rules:
+      for (const PythonFunction& function : made.functions) {
+        if (!function.found || function.node == no_syntax) continue;
+        if (function.role == "setup_context" || function.role == "fwd") continue;
+        made.returns = returns_.of(function.node, made.how.ends_with("defjvp"));
+      }
+      break;
+    case PythonKind::primitive_jvp:
+      // `defbilinear` makes transposes itself.
+      if (made.how.ends_with("defjvp")) read_tangents(made, 0);
+      break;
+    case PythonKind::torch_custom_op:
+    case PythonKind::torch_triton_op:
+    case PythonKind::torch_kernel:
+    case PythonKind::torch_impl:
+    case PythonKind::torch_direct:
+      if (!made.functions.empty()) {
+        made.writes = python_writes(syntax_, scopes_, made.functions.front());
+      }
+      break;
+    default:
+      break;
+  }
 }
 
 PythonRegistration PythonRegistrationBuilder::from_call(const PythonCallee& callee,
@@ -329,6 +431,7 @@ PythonRegistration PythonRegistrationBuilder::from_call(const PythonCallee& call
     made.call = python_call_of(syntax_, scopes_, constants_, call);
   }
   infer_schema(made);
+  read_bodies(made);
   return made;
 }
 
@@ -342,7 +445,24 @@ PythonRegistration PythonRegistrationBuilder::from_table(const PythonTableForm& 
   if (rule != no_syntax) {
     made.functions.push_back(python_function(syntax_, scopes_, constants_, rule));
   }
+  if (form.name == "primitive_jvps") read_tangents(made, 1);
   return made;
+}
+
+// `**names`, unless these are what the function around it was given as such: they are those that
+// another call says.
+bool PythonRegistrationBuilder::adds_names(SyntaxIndex arguments) const {
+  for (const SyntaxIndex argument : syntax_.children(arguments)) {
+    if (!syntax_.is(argument, SyntaxKind::dictionary_splat)) continue;
+    const SyntaxIndex value = syntax_.first(argument);
+    if (!syntax_.is(value, SyntaxKind::identifier)) return true;
+    const PythonBinding* binding = scopes_.only(syntax_.text_of(value), value);
+    if (binding == nullptr || binding->kind != PythonBinding::Kind::parameter ||
+        !syntax_.is(binding->value, SyntaxKind::dictionary_splat_pattern)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 PythonRegistration PythonRegistrationBuilder::from_use(SyntaxIndex call, SyntaxIndex primitive) {
@@ -352,6 +472,7 @@ PythonRegistration PythonRegistrationBuilder::from_use(SyntaxIndex call, SyntaxI
   const SyntaxIndex arguments = syntax_.child(call, SyntaxField::arguments);
   const BoundCall bound = bind_call(syntax_, arguments, "");
   made.open_ended = bound.open_ended;
+  made.call.open_ended = adds_names(arguments);
   for (const BoundArgument& argument : bound.arguments) {
     if (argument.keyword.empty()) {
       ++made.positional;

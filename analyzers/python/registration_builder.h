@@ -7,6 +7,7 @@
 #include "analyzers/python/constants.h"
 #include "analyzers/python/owners.h"
 #include "analyzers/python/registrations.h"
+#include "analyzers/python/returns.h"
 #include "analyzers/python/scopes.h"
 #include "analyzers/python/syntax.h"
 
@@ -17,7 +18,7 @@ class PythonRegistrationBuilder {
  public:
   PythonRegistrationBuilder(const PythonSyntax& syntax, const PythonScopes& scopes,
                             PythonConstants& constants)
-      : syntax_(syntax), scopes_(scopes), constants_(constants) {}
+      : syntax_(syntax), scopes_(scopes), constants_(constants), returns_(syntax, scopes) {}
 
   // `call`: a call, or a decorator without one, in which case `arguments` is none. `definition`:
   // the function that it decorates, or none. `skipped` is as for `bind_call`.
@@ -38,7 +39,11 @@ class PythonRegistrationBuilder {
   void set_library(PythonRegistration& made, SyntaxIndex library);
   void set_owner(PythonRegistration& made, const PythonCallee& callee);
   void set_object(PythonRegistration& made, SyntaxIndex object);
+  void set_derived(PythonRegistration& made, SyntaxIndex owner);
   void infer_schema(PythonRegistration& made) const;
+  void read_bodies(PythonRegistration& made);
+  void read_tangents(PythonRegistration& made, std::size_t place);
+  bool adds_names(SyntaxIndex arguments) const;
   PythonText text_of(SyntaxIndex expression);
   PythonText joined_texts(SyntaxIndex expression);
   PythonArgument argument_of(const BoundArgument& argument);
@@ -48,6 +53,7 @@ class PythonRegistrationBuilder {
   const PythonSyntax& syntax_;
   const PythonScopes& scopes_;
   PythonConstants& constants_;
+  PythonReturns returns_;
 };
 
 }  // namespace opseal

@@ -318,11 +318,12 @@ class Reader {
 
 bool may_hold_registrations(std::string_view text) {
   // Each name of a form contains one of these, or the module that it has to come from does.
-  constexpr std::array<std::string_view, 18> words = {
+  constexpr std::array<std::string_view, 21> words = {
       "torch.library", "torch import library", "torch.ops",  "register_custom", "register_ffi",
       "ffi_call",      "ffi_lowering",         "Primitive",  "primitive_",      "XLACustomKernel",
       "def_",          "custom_vjp",           "custom_jvp", "triton",          "numba",
-      "tvm",           "register_etp",         "load_c"};
+      "tvm",           "register_etp",         "load_c",     "register_fake",   "register_kernel",
+      "custom_op("};
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     return text.find(word) != std::string_view::npos;
   });

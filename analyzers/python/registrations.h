@@ -101,6 +101,16 @@ struct PythonText {
   bool decided() const { return state == State::decided; }
 };
 
+// How many values one `return` hands back, as far as its text alone says.
+struct PythonReturn {
+  PythonPlace place;
+  std::uint32_t values = 0;
+  // The same without the `None` at its end.
+  std::uint32_t without_nones = 0;
+  // `lib.scale_grad` where it hands back what that hands back; then nobody has counted.
+  std::string called;
+};
+
 struct PythonParameter {
   std::string name;
   // As written; empty without one.
@@ -126,12 +136,16 @@ struct PythonFunction {
   std::uint32_t required = 0;
   // Takes `*args`.
   bool variadic = false;
+  // Takes `**kwargs`, or has arguments that a name given once more replaces.
+  bool any_name = false;
   std::vector<PythonParameter> parameters;
   std::string returns;
   // The argument; for a decorated function its name.
   PythonPlace place;
   // Its definition, where found: the line of `def`, or the `lambda`.
   PythonPlace definition;
+  // The same as a node of the file's syntax, for those that read the body; else the largest number.
+  std::uint32_t node = 0xffffffff;
 };
 
 // What an argument holds, all the others being named by the registration.
@@ -186,6 +200,14 @@ struct PythonRegistration {
   std::vector<PythonFunction> functions;
   // `torch_direct`: the shape function. `custom_op`: none.
   PythonFunction fake;
+  // `derivative_rules`: the function that has them.
+  PythonFunction of;
+  // `torch_autograd`, `derivative_rules`: what the backward, or the one rule, hands back.
+  std::vector<PythonReturn> returns;
+  // Kernels of torch: parameters of the function whose memory the body writes to, in order.
+  std::vector<std::string> writes;
+  // `primitive_jvp`: for each function, the primitives that it binds with a tangent.
+  std::vector<std::vector<std::string>> tangents;
   // The others, in order.
   std::vector<PythonArgument> arguments;
   // `*args` or `**kwargs` in the call: what isn't said may still be there.

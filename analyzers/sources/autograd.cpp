@@ -43,7 +43,7 @@ void add_autograd(const std::vector<AutogradClass>& classes, std::string_view pa
     // Of two with one name, which is meant where it is used isn't known, and one is enough.
     if (!seen.insert(one.name).second || one.forward.variadic) continue;
     std::set<std::uint32_t> counts;
-    for (const AutogradClass::Return& given : one.returns) {
+    for (const GradientCount& given : one.returns) {
       // Torch takes nones that are too many off the end.
       const std::uint32_t most = std::max(one.forward.positional, given.without_nones);
       const std::uint32_t number = std::min(given.values, most);

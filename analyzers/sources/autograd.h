@@ -38,13 +38,7 @@ struct AutogradClass {
   SourceFunction forward;
   std::string backward;
   SourcePlace backward_place;
-  struct Return {
-    SourcePlace place;
-    std::uint32_t values = 0;
-    // The same without what may be no gradient at its end.
-    std::uint32_t without_nones = 0;
-  };
-  std::vector<Return> returns;
+  std::vector<GradientCount> returns;
 };
 
 // The classes of a Python file.

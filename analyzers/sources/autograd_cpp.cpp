@@ -170,7 +170,7 @@ class AutogradScan {
     if (!items.empty() && items.back().empty()) items.pop_back();
     // Behind something that throws, mostly.
     if (items.empty()) return;
-    AutogradClass::Return given;
+    GradientCount given;
     given.place = place_of(statement, file_);
     for (const Tokens item : items) {
       ++given.values;

@@ -1,6 +1,7 @@
 #include "analyzers/sources/documents.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,7 @@ class DocumentWriter {
     write_primitive_documents(writer);
     write_onnx_document(writer);
     write_autograd_document(writer);
+    write_derivative_document(writer);
     write_tensorflow_document(writer);
     write_tvm_document(writer);
     write_executorch_document(writer);
@@ -137,11 +139,19 @@ class DocumentWriter {
       }
       if (with_annotations) files.merge(files_of(annotations));
       begin(system, files, with_targets ? undecided : std::vector<UndecidedName>(), writer);
-      write_primitives(primitives, writer);
+      write_primitives(primitives, system == "jax" && knows_transposes(records), writer);
       if (with_annotations) write_annotations(annotations, writer);
       if (with_targets) write_targets(targets, handlers, folder_.partial, writer);
       writer.end();
     }
+  }
+
+  // No transpose rule is registered on a primitive that only the running code knows.
+  bool knows_transposes(const std::vector<PrimitiveRecord>& records) const {
+    if (folder_.partial) return false;
+    return std::none_of(records.begin(), records.end(), [](const PrimitiveRecord& record) {
+      return record.said.kind == PythonKind::primitive_transpose && !record.said.name.decided();
+    });
   }
 
   void write_onnx_document(PlacedWriter& writer) {
@@ -164,6 +174,21 @@ class DocumentWriter {
     if (records.empty()) return;
     begin(autograd_system, files, {}, writer);
     write_autograd(records, writer);
+    writer.end();
+  }
+
+  void write_derivative_document(PlacedWriter& writer) {
+    std::vector<DerivativeRecord> records;
+    std::set<std::uint32_t> files;
+    for (FileRecords& file : records_.files) {
+      for (DerivativeRecord& record : file.derivatives) {
+        files.insert(record.place.file);
+        records.push_back(std::move(record));
+      }
+    }
+    if (records.empty()) return;
+    begin(derivatives_system, files, {}, writer);
+    write_derivatives(records, paths_, writer);
     writer.end();
   }
 
@@ -208,12 +233,35 @@ class DocumentWriter {
   }
 
   void write_registrar_document(PlacedWriter& writer) {
-    const std::vector<RegistrarRecord> registrars = gathered(&FileRecords::registrars);
-    const std::set<std::uint32_t> files = files_of(registrars);
+    std::vector<RegistrarRecord> registrars = gathered(&FileRecords::registrars);
+    std::set<std::uint32_t> files = files_of(registrars);
+    add_repeated_owners(registrars, files);
     if (registrars.empty()) return;
     begin("engine", files, {}, writer);
     write_registrars(registrars, writer);
     writer.end();
+  }
+
+  // Blocks of C++ that take one namespace as a whole, where there are several.
+  void add_repeated_owners(std::vector<RegistrarRecord>& registrars,
+                           std::set<std::uint32_t>& files) const {
+    std::map<std::string_view, std::vector<const TorchRecord*>> owners;
+    for (const TorchRecord& record : records_.torch) {
+      if (record.use != TorchUse::own || record.python || record.space.open) continue;
+      owners[record.space.text].push_back(&record);
+    }
+    for (const auto& [space, blocks] : owners) {
+      if (blocks.size() < 2) continue;
+      for (const TorchRecord* block : blocks) {
+        RegistrarRecord record;
+        record.type = "TORCH_LIBRARY";
+        record.space = space;
+        record.when = block->when;
+        record.place = block->place;
+        files.insert(record.place.file);
+        registrars.push_back(std::move(record));
+      }
+    }
   }
 
   void write_cache_document(PlacedWriter& writer) {

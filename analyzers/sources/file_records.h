@@ -9,6 +9,7 @@
 #include "analyzers/sources/annotations.h"
 #include "analyzers/sources/autograd.h"
 #include "analyzers/sources/cache_facts.h"
+#include "analyzers/sources/derivatives.h"
 #include "analyzers/sources/device_code.h"
 #include "analyzers/sources/dispatch_pairs.h"
 #include "analyzers/sources/executorch.h"
@@ -47,6 +48,7 @@ struct FileRecords {
   std::vector<PrimitiveRecord> primitives;
   std::vector<OnnxRecord> onnx;
   std::vector<AutogradRecord> autograd;
+  std::vector<DerivativeRecord> derivatives;
   std::vector<TensorflowRecord> tensorflow;
   std::vector<CacheRecord> caches;
   KeyCode keys;

@@ -17,9 +17,11 @@
 #include "analyzers/source/preprocessor.h"
 #include "analyzers/source/source_tree.h"
 #include "analyzers/sources/annotations.h"
+#include "analyzers/sources/applied.h"
 #include "analyzers/sources/autograd.h"
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/declarations.h"
+#include "analyzers/sources/derivatives.h"
 #include "analyzers/sources/device_code.h"
 #include "analyzers/sources/device_conditions.h"
 #include "analyzers/sources/dispatch_index.h"
@@ -238,6 +240,7 @@ class SourceLoader {
       PythonRegistrations found = find_python_registrations(bytes);
       read_torch_python(found.registrations, bytes, number, records_.files[number].torch_python);
       read_targets_python(found.registrations, bytes, number, records_.files[number].targets);
+      read_derivatives(found.registrations, number, records_.files[number].derivatives);
       read_primitives(found.registrations, number, records_.files[number].primitives);
       read_registrars_python(found.registrations, number, records_.files[number].registrars);
       read_tvm_python(found.registrations, number, records_.files[number].tvm);
@@ -387,6 +390,9 @@ class SourceLoader {
     forget_converted(
         paths_, [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); },
         records);
+    find_applied(
+        cpp_files_,
+        [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); }, records);
     find_pairs();
     find_tables();
     join_devices();

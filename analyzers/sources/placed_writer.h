@@ -133,8 +133,23 @@ class PlacedWriter {
       if (function.parameters.size() == function.positional) {
         texts(Key::parameters, function.parameters, function.place);
       }
+      if (!function.names.empty()) texts(Key::names, function.names, function.place);
     }
     close(object);
+  }
+
+  void rule_calls(const std::vector<RuleCall>& list) {
+    if (list.empty()) return;
+    const std::uint32_t all = open(Key::calls, NodeType::list, list.front().function.place);
+    for (const RuleCall& call : list) {
+      const std::uint32_t item = open(Key::none, NodeType::object, call.function.place);
+      function(Key::function, call.function);
+      text_if(Key::kind, call.kind, call.function.place);
+      count(Key::positional, call.positional, call.function.place);
+      if (!call.names.empty()) texts(Key::names, call.names, call.function.place);
+      close(item);
+    }
+    close(all);
   }
 
   // The number of a source in the facts, to which it is added if need be.

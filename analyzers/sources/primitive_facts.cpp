@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "analyzers/sources/primitives.h"
@@ -9,8 +10,8 @@ namespace {
 
 class PrimitiveWriter {
  public:
-  PrimitiveWriter(const Primitive& primitive, PlacedWriter& writer)
-      : primitive_(primitive), writer_(writer) {}
+  PrimitiveWriter(const Primitive& primitive, bool whole, PlacedWriter& writer)
+      : primitive_(primitive), whole_(whole), writer_(writer) {}
 
   void write() {
     const PrimitiveRecord* maker = only(PythonKind::primitive);
@@ -21,8 +22,9 @@ class PrimitiveWriter {
       writer_.texts(Key::aliases, {maker->said.holder}, maker->place);
     }
     write_inputs();
+    write_attributes();
     write_jvp();
-    write_rule(PythonKind::primitive_transpose, Key::transpose);
+    write_transpose(first);
     write_rule(PythonKind::primitive_abstract, Key::abstract);
     write_batching();
     write_kernels();
@@ -56,6 +58,42 @@ class PrimitiveWriter {
     writer_.text(Key::arity_source, "calls", first->place);
   }
 
+  // What every call gives by name, where all names are known.
+  void write_attributes() {
+    // Of two primitives of one name, the calls may be of either.
+    if (only(PythonKind::primitive) == nullptr) return;
+    std::map<std::string_view, const PrimitiveRecord*> named;
+    for (const PrimitiveRecord* record : primitive_.records) {
+      if (record->said.kind != PythonKind::primitive_use) continue;
+      if (record->said.call.open_ended) return;
+      for (const PythonArgument& argument : record->said.arguments) {
+        named.emplace(argument.name, record);
+      }
+    }
+    if (named.empty()) return;
+    const std::uint32_t list =
+        writer_.open(Key::attributes, NodeType::list, named.begin()->second->place);
+    for (const auto& [name, record] : named) {
+      const std::uint32_t item = writer_.open(Key::none, NodeType::object, record->place);
+      writer_.text(Key::name, name, record->place);
+      writer_.close(item);
+    }
+    writer_.close(list);
+  }
+
+  void write_transpose(const PrimitiveRecord& first) {
+    const bool registers = std::any_of(
+        primitive_.records.begin(), primitive_.records.end(), [](const PrimitiveRecord* record) {
+          return record->said.kind == PythonKind::primitive_transpose ||
+                 record->said.how.ends_with("defbilinear");
+        });
+    if (registers) {
+      write_rule(PythonKind::primitive_transpose, Key::transpose);
+    } else if (whole_ && only(PythonKind::primitive) != nullptr) {
+      writer_.null(Key::transpose, first.place);
+    }
+  }
+
   void write_function(Key key, const PrimitiveRecord& record, const PythonFunction& function) {
     SourceFunction shown = source_function(function, record.file);
     if (shown.place.length == 0) shown.place = record.place;
@@ -85,7 +123,25 @@ class PrimitiveWriter {
     } else {
       write_function(Key::function, *jvp, jvp->said.functions.front());
     }
+    write_tangents(*jvp);
     writer_.close(object);
+  }
+
+  void write_tangents(const PrimitiveRecord& jvp) {
+    const auto& tangents = jvp.said.tangents;
+    const bool any = std::any_of(tangents.begin(), tangents.end(),
+                                 [](const std::vector<std::string>& one) { return !one.empty(); });
+    if (!any) return;
+    const std::uint32_t list = writer_.open(Key::tangent_operators, NodeType::list, jvp.place);
+    for (std::size_t i = 0; i < tangents.size(); ++i) {
+      const SourcePlace place = source_function(jvp.said.functions[i], jvp.file).place;
+      if (tangents[i].empty()) {
+        writer_.null(Key::none, place);
+      } else {
+        writer_.texts(Key::none, tangents[i], place);
+      }
+    }
+    writer_.close(list);
   }
 
   void write_rule(PythonKind kind, Key key) {
@@ -100,6 +156,9 @@ class PrimitiveWriter {
     const bool general = rule->said.how.ends_with("register_general_batching");
     const std::uint32_t object = writer_.open(Key::batching, NodeType::object, rule->place);
     writer_.text(Key::kind, general ? "general" : "custom", rule->place);
+    if (!general && !rule->said.functions.empty()) {
+      write_function(Key::function, *rule, rule->said.functions.front());
+    }
     writer_.close(object);
   }
 
@@ -143,14 +202,16 @@ class PrimitiveWriter {
   }
 
   const Primitive& primitive_;
+  // What is not registered here is registered nowhere.
+  bool whole_;
   PlacedWriter& writer_;
 };
 
 }  // namespace
 
-void write_primitives(const std::vector<Primitive>& primitives, PlacedWriter& writer) {
+void write_primitives(const std::vector<Primitive>& primitives, bool whole, PlacedWriter& writer) {
   const std::uint32_t operators = writer.open_list(Key::operators);
-  for (const Primitive& primitive : primitives) PrimitiveWriter(primitive, writer).write();
+  for (const Primitive& primitive : primitives) PrimitiveWriter(primitive, whole, writer).write();
   writer.close_list(operators);
 }
 

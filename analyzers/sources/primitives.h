@@ -34,7 +34,8 @@ struct Primitive {
 std::vector<Primitive> primitives_of(std::string_view system,
                                      const std::vector<PrimitiveRecord>& records);
 
-// Writes `operators`. Needs: an open document.
-void write_primitives(const std::vector<Primitive>& primitives, PlacedWriter& writer);
+// Writes `operators`. `whole`: no transpose rule can be registered that isn't among the records.
+// Needs: an open document.
+void write_primitives(const std::vector<Primitive>& primitives, bool whole, PlacedWriter& writer);
 
 }  // namespace opseal

@@ -61,6 +61,8 @@ struct SourceFunction {
   std::uint32_t required = 0;
   bool variadic = false;
   std::vector<std::string> parameters;
+  // Python: parameters that are given by name alone; `**`: any further ones.
+  std::vector<std::string> names;
   // C++: `Tensor (const Tensor &, int64_t)`; without the first word where the type is worked out by
   // the compiler. `(...)` where functions of one name differ in it, so that it isn't known.
   std::string signature;
@@ -76,6 +78,23 @@ struct TorchSpace {
   bool open = false;
 
   friend bool operator==(const TorchSpace&, const TorchSpace&) = default;
+};
+
+// A function of a gradient, and what the system calls it with.
+struct RuleCall {
+  SourceFunction function;
+  // As the system calls it; empty for the backward itself.
+  std::string kind;
+  std::uint32_t positional = 0;
+  std::vector<std::string> names;
+};
+
+// One count of gradients that a backward hands back.
+struct GradientCount {
+  SourcePlace place;
+  std::uint32_t values = 0;
+  // The same without what may be no gradient at its end.
+  std::uint32_t without_nones = 0;
 };
 
 enum class TorchUse : std::uint8_t {
@@ -125,6 +144,13 @@ struct TorchRecord {
   // Of the whole registration.
   SourcePlace place;
   bool python = false;
+  // implement, Python: parameters whose memory the body writes to.
+  std::vector<std::string> writes;
+  // implement, C++: functions with a backward of their own that its code applies.
+  std::vector<std::string> uses;
+  // gradient: every count that the text tells, and the functions beside the backward.
+  std::vector<GradientCount> returns;
+  std::vector<RuleCall> calls;
 };
 
 }  // namespace opseal

@@ -274,6 +274,8 @@ void write_registrars(const std::vector<RegistrarRecord>& records, PlacedWriter&
     writer.text_if(Key::status, record.status, record.place);
     if (record.most) writer.count(Key::max, *record.most, record.place);
     if (record.added) writer.count(Key::calls, *record.added, record.place);
+    writer.text_if(Key::namespace_, record.space, record.place);
+    writer.text_if(Key::when, record.when.text(), record.place);
     writer.close(item);
   }
   writer.close_list(list);

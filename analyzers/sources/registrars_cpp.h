@@ -21,6 +21,9 @@ struct RegistrarRecord {
   // Room, and what is added on every path.
   std::optional<std::uint32_t> most;
   std::optional<std::uint32_t> added;
+  // Of a block that takes a namespace as a whole.
+  std::string space;
+  BuildCondition when;
   SourcePlace place;
 };
 

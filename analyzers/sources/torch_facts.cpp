@@ -1,6 +1,9 @@
 #include "analyzers/sources/torch_facts.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "opseal/schema_text.h"
 
 namespace opseal {
 namespace {
@@ -33,6 +36,8 @@ void write_kernel(const TorchRecord& kernel, PlacedWriter& writer) {
   if (function.declared || !function.name.empty()) writer.function(Key::function, function);
   if (!kernel.python) writer.text_if(Key::native_signature, function.signature, function.place);
   write_dispatches(kernel, writer);
+  if (!kernel.writes.empty()) writer.texts(Key::writes, kernel.writes, kernel.function.place);
+  if (!kernel.uses.empty()) writer.texts(Key::uses, kernel.uses, kernel.function.place);
   if (kernel.fallthrough) writer.truth(Key::fallthrough, true, kernel.place);
   write_condition(kernel, writer);
   writer.close(object);
@@ -64,6 +69,44 @@ void write_definition(const TorchOperator& op, const TorchRecord& definition,
   write_condition(definition, writer);
 }
 
+// Where several `return`s differ, the one that the schema does not explain: at most one count can
+// be right, and that one is said.
+const GradientCount* odd_count(const TorchRecord& gradient, std::uint32_t inputs) {
+  const GradientCount* odd = nullptr;
+  for (const GradientCount& one : gradient.returns) {
+    if (odd == nullptr || (odd->values == inputs && one.values != inputs)) odd = &one;
+  }
+  return odd;
+}
+
+void write_gradient(const TorchOperator& op, const TorchRecord& gradient, PlacedWriter& writer) {
+  const std::uint32_t object = writer.open(Key::gradient, NodeType::object, gradient.place);
+  const std::optional<OperatorSchema> schema =
+      op.definition == nullptr ? std::nullopt : read_torch_schema(op.definition->schema);
+  std::uint32_t inputs = 0;
+  bool by_name = false;
+  if (schema) {
+    for (const SchemaOperand& input : schema->inputs) {
+      inputs += input.keyword_only ? 0 : 1;
+      by_name = by_name || input.keyword_only;
+    }
+  }
+  if (const GradientCount* count = odd_count(gradient, inputs); count != nullptr) {
+    // Releases of torch that don't count take the nones at the end for what was not asked.
+    const std::uint32_t most = std::max(schema ? inputs : count->values, count->without_nones);
+    writer.count(Key::returns, std::min(count->values, most), count->place);
+  }
+  writer.function(Key::function, gradient.function);
+  std::vector<RuleCall> calls = gradient.calls;
+  for (RuleCall& call : calls) {
+    // Handed over by these very names.
+    call.names = {"ctx", "inputs", "output"};
+    if (by_name) call.names.emplace_back("keyword_only_inputs");
+  }
+  if (schema) writer.rule_calls(calls);
+  writer.close(object);
+}
+
 void write_operator(const TorchOperator& op, PlacedWriter& writer) {
   const TorchRecord& first = first_record(op);
   const std::uint32_t object = writer.open(Key::none, NodeType::object, first.place);
@@ -81,9 +124,7 @@ void write_operator(const TorchOperator& op, PlacedWriter& writer) {
     writer.null(Key::abstract, first.name.place);
   }
   if (op.gradient != nullptr) {
-    const std::uint32_t gradient = writer.open(Key::gradient, NodeType::object, op.gradient->place);
-    writer.function(Key::function, op.gradient->function);
-    writer.close(gradient);
+    write_gradient(op, *op.gradient, writer);
   }
   if (!op.kernels.empty() || op.no_kernel) {
     const std::uint32_t kernels = writer.open(Key::kernels, NodeType::list, first.place);

@@ -69,13 +69,9 @@ class PythonReader {
       case PythonKind::torch_fake:
         add_fake(from, from.functions.empty() ? PythonFunction() : from.functions.front());
         break;
-      case PythonKind::torch_autograd: {
-        TorchRecord record = start(from, TorchUse::gradient);
-        if (!from.functions.empty()) record.function = source_function(from.functions[0], file_);
-        record.schema.clear();
-        add(std::move(record));
+      case PythonKind::torch_autograd:
+        add_gradient(from);
         break;
-      }
       case PythonKind::torch_lookup: {
         TorchRecord record = start(from, TorchUse::lookup);
         // Who asks whether it is there can do without.
@@ -138,8 +134,25 @@ class PythonReader {
     return record;
   }
 
+  void add_gradient(const PythonRegistration& from) {
+    TorchRecord record = start(from, TorchUse::gradient);
+    record.schema.clear();
+    for (const PythonFunction& function : from.functions) {
+      if (function.role != "setup_context") {
+        record.function = source_function(function, file_);
+      } else if (!function.null) {
+        record.calls.push_back({source_function(function, file_), function.role, 0, {}});
+      }
+    }
+    for (const PythonReturn& given : from.returns) {
+      record.returns.push_back({place_at(given.place, file_), given.values, given.without_nones});
+    }
+    add(std::move(record));
+  }
+
   void add_kernels(const PythonRegistration& from, std::string_view otherwise) {
     TorchRecord record = start(from, TorchUse::implement);
+    record.writes = from.writes;
     // `fn.register_kernel`, `custom_op` without a body of its own and the like.
     if (!from.functions.empty()) record.function = source_function(from.functions[0], file_);
     if (from.key.state == PythonText::State::undecided) {
@@ -191,10 +204,13 @@ SourceFunction source_function(const PythonFunction& function, std::uint32_t fil
   out.required = function.required;
   out.variadic = function.variadic;
   for (const PythonParameter& parameter : function.parameters) {
-    if (out.parameters.size() < out.positional && !parameter.keyword_only) {
+    if (parameter.keyword_only) {
+      out.names.push_back(parameter.name);
+    } else if (out.parameters.size() < out.positional) {
       out.parameters.push_back(parameter.name);
     }
   }
+  if (function.any_name) out.names.emplace_back("**");
   return out;
 }
 

@@ -216,6 +216,10 @@ class TorchJoin {
       op.no_definition = !group.kernels.empty() && unknowns_.defines_in(op.space) &&
                          (!unknowns_.may_have(TorchUse::define, op.space, op.name) ||
                           unknowns_.is_slip_in(op.space, op.name));
+      // Shape functions and gradients are often for operators that another package brings.
+      op.no_definition =
+          op.no_definition || (group.kernels.empty() && unknowns_.defines_in(op.space) &&
+                               unknowns_.is_slip_in(op.space, op.name));
       return;
     }
     op.no_kernel =

@@ -72,6 +72,41 @@ std::vector<Mistake> autograd_mistakes() {
          }
          return false;
        }},
+      {"autograd-below-key", "a backward that is set up in the kernel for a device",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!is_system(place, "torch") || !drop_gradients(op)) return false;
+         op.erase("gradient");
+         for (Json& kernel : op["kernels"]) {
+           const std::string platform = kernel["platform"];
+           if (platform == "CPU" || platform == "CUDA") kernel["uses"] = {"PlantedFunction"};
+         }
+         return true;
+       }},
+      {"gradient-signature", "a function of the gradient that takes too few arguments",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!has(op, "gradient") || !op["gradient"].is_object()) return false;
+         op["gradient"]["calls"] = {
+             {{"function", {{"name", "planted_backward"}, {"positional", 1}, {"required", 1}}},
+              {"kind", "backward"},
+              {"positional", 2}}};
+         return true;
+       }},
+      {"attribute-untaken", "a batching rule that lacks an attribute",
+       [](Place& place) {
+         if (!is_system(place, "jax")) return false;
+         Json& op = place.item;
+         op["attributes"] = {{{"name", "planted"}}};
+         op["batching"] = {{"kind", "custom"},
+                           {"function",
+                            {{"name", "planted_batch"},
+                             {"positional", 2},
+                             {"required", 2},
+                             {"parameters", {"args", "dims"}},
+                             {"names", Json::array()}}}};
+         return true;
+       }},
       {"grad-integer-tangent", "a rule for an integer input",
        [](Place& place) {
          Json& op = place.item;

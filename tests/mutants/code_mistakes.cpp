@@ -25,6 +25,13 @@ bool assert_in_kernel(Place& place, Json conditions, const std::string& asserted
 
 std::vector<Mistake> code_mistakes() {
   return {
+      {"namespace-owned-twice", "a second block for a namespace",
+       [](Place& place) {
+         const Json block = {{"type", "TORCH_LIBRARY"}, {"namespace", "planted"}};
+         place.beside["registrars"] = Json::array({block, block});
+         return true;
+       },
+       ""},
       {"registrar-automatic", "a library that is local to a function",
        [](Place& place) {
          return add_registrar(place,

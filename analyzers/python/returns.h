@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "analyzers/python/registrations.h"
+#include "analyzers/python/scopes.h"
+#include "analyzers/python/syntax.h"
+
+namespace opseal {
+
+// How many values the `return`s of functions hand back, as far as their texts alone say.
+class PythonReturns {
+ public:
+  // Needs: both outlive this.
+  PythonReturns(const PythonSyntax& syntax, const PythonScopes& scopes)
+      : syntax_(syntax), scopes_(scopes) {}
+
+  // Every one that the text tells, in order; of a lambda its only one. `lists`: a list counts as a
+  // tuple does. `calls`: also those that hand on what a call gives, with its name and no count.
+  std::vector<PythonReturn> of(SyntaxIndex function, bool lists, bool calls = false);
+
+  // One `None`, of a function that computes gradients, names them, and ends without a `return`. It
+  // may be meant to be never called where it does nothing.
+  std::optional<PythonReturn> end_of(SyntaxIndex function) const;
+
+ private:
+  std::optional<PythonReturn> read_return(SyntaxIndex expression, bool lists,
+                                          bool calls) const;
+  std::optional<PythonReturn> read_values(SyntaxIndex expression, std::size_t depth) const;
+  std::optional<PythonReturn> read_operation(SyntaxIndex operation, std::size_t depth) const;
+  std::optional<PythonReturn> read_name(SyntaxIndex name, std::size_t depth) const;
+  bool is_single(SyntaxIndex expression, std::size_t depth) const;
+  bool is_plain_parameter(SyntaxIndex expression) const;
+
+  const PythonSyntax& syntax_;
+  const PythonScopes& scopes_;
+  // Parts of the functions of a file that were looked at: one may have many names.
+  std::size_t steps_ = 0;
+};
+
+}  // namespace opseal

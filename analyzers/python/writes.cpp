@@ -1,0 +1,176 @@
+#include "analyzers/python/writes.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+namespace opseal {
+namespace {
+
+// Nodes of one function that are looked at.
+constexpr SyntaxIndex max_nodes = 200'000;
+constexpr std::size_t max_depth = 8;
+
+// Methods that end in `_` and leave the memory as it is.
+bool writes_memory(std::string_view method) {
+  constexpr std::array<std::string_view, 9> others = {
+      "requires_grad_", "share_memory_", "rename_",    "detach_",    "retain_grad_",
+      "squeeze_",       "unsqueeze_",    "transpose_", "as_strided_"};
+  return method.size() > 2 && method.ends_with('_') && !method.ends_with("__") &&
+         std::find(others.begin(), others.end(), method) == others.end();
+}
+
+// `Tensor`, `Optional[torch.Tensor]`, `torch.Tensor | None`; no list of them.
+bool is_tensor(std::string_view annotation) {
+  return annotation.find("Tensor") != annotation.npos &&
+         annotation.find("ist[") == annotation.npos &&
+         annotation.find("uple[") == annotation.npos &&
+         annotation.find("equence[") == annotation.npos;
+}
+
+class WriteReader {
+ public:
+  WriteReader(const PythonSyntax& syntax, const PythonScopes& scopes,
+              const PythonFunction& function)
+      : syntax_(syntax), scopes_(scopes) {
+    for (const PythonParameter& parameter : function.parameters) {
+      if (is_tensor(parameter.annotation)) open_.insert(parameter.name);
+    }
+  }
+
+  std::vector<std::string> run(SyntaxIndex body) {
+    const SyntaxIndex end = std::min(syntax_[body].next, body + max_nodes);
+    for (SyntaxIndex index = body; index < end && !open_.empty(); ++index) {
+      switch (syntax_[index].kind) {
+        case SyntaxKind::function_definition:
+        case SyntaxKind::class_definition:
+        case SyntaxKind::lambda:
+          index = syntax_[index].next - 1;
+          break;
+        case SyntaxKind::assignment:
+          look_at_assignment(index);
+          break;
+        case SyntaxKind::augmented_assignment:
+          write_to(syntax_.child(index, SyntaxField::left), true);
+          break;
+        case SyntaxKind::named_expression:
+          rebind(syntax_.child(index, SyntaxField::name), 0);
+          break;
+        case SyntaxKind::for_statement:
+        case SyntaxKind::for_in_clause:
+          rebind(syntax_.child(index, SyntaxField::left), 0);
+          break;
+        case SyntaxKind::as_pattern_target:
+        case SyntaxKind::delete_statement:
+          for (const SyntaxIndex part : syntax_.children(index)) rebind(part, 0);
+          break;
+        case SyntaxKind::call:
+          look_at_call(index);
+          break;
+        default:
+          break;
+      }
+    }
+    return std::move(written_);
+  }
+
+ private:
+  void look_at_assignment(SyntaxIndex assignment) {
+    const SyntaxIndex target = syntax_.child(assignment, SyntaxField::left);
+    if (syntax_.is(target, SyntaxKind::subscript)) write_to(target, true);
+    // The value is worked out before the name is another's: `x = x.add_(1)` writes.
+    const SyntaxIndex value = syntax_.child(assignment, SyntaxField::right);
+    if (value != no_syntax) {
+      const SyntaxIndex end = std::min(syntax_[value].next, value + max_nodes);
+      for (SyntaxIndex index = value; index < end; ++index) {
+        if (syntax_.is(index, SyntaxKind::lambda)) {
+          index = syntax_[index].next - 1;
+        } else if (syntax_.is(index, SyntaxKind::call)) {
+          look_at_call(index);
+        }
+      }
+    }
+    rebind(target, 0);
+  }
+
+  void look_at_call(SyntaxIndex call) {
+    const SyntaxIndex called = syntax_.child(call, SyntaxField::function);
+    const SyntaxIndex arguments = syntax_.child(call, SyntaxField::arguments);
+    if (!syntax_.is(called, SyntaxKind::attribute)) return;
+    const SyntaxIndex name = syntax_.child(called, SyntaxField::attribute);
+    if (name == no_syntax) return;
+    if (writes_memory(syntax_.text_of(name))) {
+      write_to(syntax_.child(called, SyntaxField::object), false);
+    }
+    if (!syntax_.is(arguments, SyntaxKind::argument_list)) return;
+    const std::vector<std::string> names = scopes_.full_names(called);
+    if (names.empty() || !names.front().starts_with("torch.")) return;
+    for (const SyntaxIndex argument : syntax_.children(arguments)) {
+      if (!syntax_.is(argument, SyntaxKind::keyword_argument)) continue;
+      const SyntaxIndex keyword = syntax_.child(argument, SyntaxField::name);
+      if (keyword != no_syntax && syntax_.text_of(keyword) == "out") {
+        write_to(syntax_.child(argument, SyntaxField::value), false);
+      }
+    }
+  }
+
+  // A part of a tensor by numbers and slices (`x[0]`) has its memory; by anything else it may be a
+  // copy, though assigning to such a part writes all the same (`set_item`).
+  void write_to(SyntaxIndex target, bool set_item) {
+    SyntaxIndex index = syntax_.unwrapped(target);
+    std::size_t depth = 0;
+    while (syntax_.is(index, SyntaxKind::subscript) && depth++ < max_depth) {
+      if ((depth > 1 || !set_item) && !is_view(index)) return;
+      index = syntax_.unwrapped(syntax_.child(index, SyntaxField::value));
+    }
+    if (!syntax_.is(index, SyntaxKind::identifier)) return;
+    const std::string name(syntax_.text_of(index));
+    if (open_.erase(name) == 0) return;
+    written_.push_back(name);
+  }
+
+  bool is_view(SyntaxIndex subscript) const {
+    const SyntaxIndex value = syntax_.child(subscript, SyntaxField::value);
+    for (const SyntaxIndex part : syntax_.children(subscript)) {
+      if (part == value || syntax_.is(part, SyntaxKind::integer)) continue;
+      const std::string_view text = syntax_.text_of(part);
+      const bool slice =
+          syntax_.is(part, SyntaxKind::other) && (text.find(':') != text.npos || text == "...");
+      if (!slice) return false;
+    }
+    return true;
+  }
+
+  void rebind(SyntaxIndex target, std::size_t depth) {
+    const SyntaxIndex index = syntax_.unwrapped(target);
+    if (index == no_syntax || depth == max_depth) return;
+    if (syntax_.is(index, SyntaxKind::identifier)) {
+      open_.erase(std::string(syntax_.text_of(index)));
+    } else if (syntax_.is(index, SyntaxKind::pattern_list) ||
+               syntax_.is(index, SyntaxKind::tuple_pattern) ||
+               syntax_.is(index, SyntaxKind::list_pattern) ||
+               syntax_.is(index, SyntaxKind::list_splat_pattern) ||
+               syntax_.is(index, SyntaxKind::expression_list)) {
+      for (const SyntaxIndex part : syntax_.children(index)) rebind(part, depth + 1);
+    }
+  }
+
+  const PythonSyntax& syntax_;
+  const PythonScopes& scopes_;
+  // Parameters that still are what was handed over, and that nothing is said of yet.
+  std::set<std::string> open_;
+  std::vector<std::string> written_;
+};
+
+}  // namespace
+
+std::vector<std::string> python_writes(const PythonSyntax& syntax, const PythonScopes& scopes,
+                                       const PythonFunction& function) {
+  if (!function.found || function.node == no_syntax) return {};
+  const SyntaxIndex body = syntax.child(function.node, SyntaxField::body);
+  if (!syntax.is(body, SyntaxKind::block)) return {};
+  return WriteReader(syntax, scopes, function).run(body);
+}
+
+}  // namespace opseal

@@ -1,0 +1,115 @@
+#include "analyzers/sources/applied.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "analyzers/sources/code_functions.h"
+#include "analyzers/sources/cpp_function.h"
+
+namespace opseal {
+namespace {
+
+constexpr std::string_view base = "autograd::Function<";
+constexpr std::size_t most_names = 4096;
+
+bool is_word(char byte) {
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+         (byte >= '0' && byte <= '9') || byte == '_';
+}
+
+// `struct F : public torch::autograd::Function<F>` names its class in the brackets.
+void add_classes(std::string_view text, std::set<std::string, std::less<>>& names) {
+  for (std::size_t at = text.find(base); at != text.npos; at = text.find(base, at)) {
+    at += base.size();
+    std::size_t end = at;
+    while (end < text.size() && is_word(text[end])) ++end;
+    if (end > at && names.size() < most_names) names.emplace(text.substr(at, end - at));
+  }
+}
+
+// A function and what it applies and calls.
+struct Applying {
+  std::set<std::string> applied;
+  std::set<std::string> calls;
+};
+
+using InFile = std::map<std::string, Applying, std::less<>>;
+
+InFile read_file(const std::string& bytes, std::uint32_t number,
+                 const std::set<std::string, std::less<>>& classes) {
+  CodeFunctions code;
+  code.add(number, {}, bytes);
+  InFile found;
+  for (const auto& function : code.functions()) {
+    // Members of classes are no kernels, and `forward` has its own way.
+    Applying& one = found[std::string(base_of(function->name))];
+    const Tokens tokens = code.tokens_of(*function);
+    for (std::size_t at = function->body.begin; at + 1 < function->body.end; ++at) {
+      if (!tokens[at].is_identifier()) continue;
+      if (tokens[at + 1].is('(')) one.calls.emplace(tokens[at].text);
+      if (!tokens[at].is("apply") || at < 2 || !tokens[at - 1].is("::")) continue;
+      // `F::apply(…)`, `F<T>::apply(…)`.
+      std::size_t name = at - 2;
+      if (tokens[name].is('>')) {
+        while (name > function->body.begin && !tokens[name].is('<')) --name;
+        if (name > 0) --name;
+      }
+      if (classes.contains(tokens[name].text)) one.applied.emplace(tokens[name].text);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+void find_applied(const std::vector<std::size_t>& numbers,
+                  const std::function<bool(std::size_t, std::string&)>& read,
+                  std::vector<TorchRecord>& records) {
+  const auto is_kernel = [](const TorchRecord& record) {
+    return record.use == TorchUse::implement && !record.python && !record.function.name.empty();
+  };
+  if (!std::any_of(records.begin(), records.end(), is_kernel)) return;
+  std::set<std::string, std::less<>> classes;
+  std::vector<std::size_t> applying;
+  std::string bytes;
+  for (const std::size_t number : numbers) {
+    if (!read(number, bytes)) continue;
+    if (bytes.find("autograd") != bytes.npos) add_classes(bytes, classes);
+    if (bytes.find("::apply") != bytes.npos) applying.push_back(number);
+  }
+  if (classes.empty()) return;
+  std::map<std::uint32_t, InFile> files;
+  std::map<std::string, std::vector<std::uint32_t>, std::less<>> by_name;
+  for (const std::size_t at : applying) {
+    const auto number = static_cast<std::uint32_t>(at);
+    if (!read(at, bytes)) continue;
+    for (const auto& [name, function] : files[number] = read_file(bytes, number, classes)) {
+      by_name[name].push_back(number);
+    }
+  }
+  for (TorchRecord& record : records) {
+    if (!is_kernel(record)) continue;
+    const std::string_view name = base_of(record.function.name);
+    const auto places = by_name.find(name);
+    if (places == by_name.end()) continue;
+    // The function of its own file, else the only one of the name.
+    const bool own = std::find(places->second.begin(), places->second.end(), record.place.file) !=
+                     places->second.end();
+    if (!own && places->second.size() != 1) continue;
+    const InFile& file = files.at(own ? record.place.file : places->second.front());
+    const Applying& function = file.find(name)->second;
+    std::set<std::string> applied = function.applied;
+    for (const std::string& call : function.calls) {
+      const auto called = file.find(call);
+      if (called != file.end()) {
+        applied.insert(called->second.applied.begin(), called->second.applied.end());
+      }
+    }
+    record.uses.assign(applied.begin(), applied.end());
+  }
+}
+
+}  // namespace opseal
