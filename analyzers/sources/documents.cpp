@@ -32,6 +32,7 @@ class DocumentWriter {
     write_tensorflow_document(writer);
     write_tvm_document(writer);
     write_executorch_document(writer);
+    write_extension_document(writer);
     write_pair_document(writer);
     write_registrar_document(writer);
     write_cache_document(writer);
@@ -89,6 +90,21 @@ class DocumentWriter {
     if (records.empty()) return;
     begin("executorch", files, {}, writer);
     write_executorch(records, paths_, writer);
+    writer.end();
+  }
+
+  void write_extension_document(PlacedWriter& writer) {
+    const ExtensionTree& tree = records_.extension_uses;
+    if (tree.uses.empty()) return;
+    std::set<std::uint32_t> files;
+    for (const ExtensionUse& use : tree.uses) files.insert(use.place.file);
+    for (const ExtensionModule& module : tree.modules) {
+      for (const ExtensionFunction& function : module.functions) {
+        files.insert(function.bound->place.file);
+      }
+    }
+    begin({}, files, {}, writer);
+    write_extensions(tree, writer);
     writer.end();
   }
 

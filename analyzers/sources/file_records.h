@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "analyzers/sources/annotations.h"
@@ -8,6 +10,7 @@
 #include "analyzers/sources/device_code.h"
 #include "analyzers/sources/dispatch_pairs.h"
 #include "analyzers/sources/executorch.h"
+#include "analyzers/sources/extensions.h"
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
 #include "analyzers/sources/onnx.h"
@@ -31,6 +34,9 @@ struct FileRecords {
   std::vector<AnnotationRecord> annotations;
   std::vector<TvmRecord> tvm;
   std::vector<ExecutorchRecord> executorch;
+  std::vector<ExtensionBlock> extensions;
+  // Names that it may give to modules of C++.
+  std::set<std::string> module_texts;
   std::vector<PrimitiveRecord> primitives;
   std::vector<OnnxRecord> onnx;
   std::vector<AutogradRecord> autograd;
@@ -49,6 +55,8 @@ struct TreeRecords {
   std::vector<FileRecords> files;
   std::vector<TorchRecord> torch;
   std::vector<DispatchPair> pairs;
+  std::vector<ExtensionBlock> extensions;
+  ExtensionTree extension_uses;
   // By number of the file.
   std::vector<DeviceCode> devices;
 };

@@ -26,6 +26,7 @@
 #include "analyzers/sources/dispatch_pairs.h"
 #include "analyzers/sources/documents.h"
 #include "analyzers/sources/executorch.h"
+#include "analyzers/sources/extensions.h"
 #include "analyzers/sources/file_records.h"
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
@@ -129,6 +130,7 @@ class SourceLoader {
           read_plain(number, bytes, plain);
           read_device_code(plain, paths_[at], records_.devices[at]);
         }
+        read_module_texts(bytes, records_.files[at].module_texts);
         if (tree.has_needle(bytes)) {
           preprocessor.run(tree_file[at], bytes, unit);
           find_invocations(unit, tree.vocabulary(), found);
@@ -140,6 +142,7 @@ class SourceLoader {
           read_handlers_cpp(unit, found, records_.files[at].handlers);
           read_annotations(unit, found, records_.files[at].annotations);
           read_executorch_cpp(unit, found, records_.files[at].executorch);
+          read_extensions_cpp(unit, found, records_.files[at].extensions);
           read_tvm_cpp(unit, found, records_.files[at].tvm);
           if (unit.truncated) {
             note(number,
@@ -236,6 +239,10 @@ class SourceLoader {
     for (const FileRecords& file : records_.files) {
       for (const HandlerRecord& handler : file.handlers) want(handler.function);
     }
+    for (const ExtensionBlock& block : records_.extensions) {
+      if (records_.extension_uses.uses.empty()) break;
+      for (const BoundFunction& bound : block.functions) want(bound.function);
+    }
     if (!declarations.wants_any()) return;
     const Needles needles({names.begin(), names.end()});
     std::string bytes;
@@ -252,6 +259,9 @@ class SourceLoader {
       for (HandlerRecord& handler : file.handlers) {
         if (is_wanted(handler.function)) complete_handler(handler, declarations, paths_);
       }
+    }
+    for (ExtensionBlock& block : records_.extensions) {
+      for (BoundFunction& bound : block.functions) declarations.complete(bound.function, paths_);
     }
   }
 
@@ -306,6 +316,7 @@ class SourceLoader {
     for (const FileRecords& file : records_.files) {
       if (!file.problems.empty()) folder_.partial = true;
     }
+    find_extensions();
     find_declarations(records);
     find_dispatches(
         paths_, cpp_files_,
@@ -315,6 +326,21 @@ class SourceLoader {
     join_devices();
     write_documents(records_, folder_, paths_, facts_);
     if (facts_.documents.empty() && facts_.problems.empty()) facts_ = {};
+  }
+
+  // Modules of C++ and the Python that asks for them. What isn't given may be what defines a name.
+  void find_extensions() {
+    if (folder_.partial) return;
+    for (FileRecords& file : records_.files) {
+      for (ExtensionBlock& block : file.extensions) {
+        records_.extensions.push_back(std::move(block));
+      }
+    }
+    std::set<std::string> others;
+    for (FileRecords& file : records_.files) others.merge(file.module_texts);
+    records_.extension_uses = find_extension_uses(
+        records_.extensions, others, paths_,
+        [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); });
   }
 
   bool read_again(std::size_t file, std::string& bytes) const {
