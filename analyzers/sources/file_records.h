@@ -14,6 +14,7 @@
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
 #include "analyzers/sources/onnx.h"
+#include "analyzers/sources/plugin_classes.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/records.h"
 #include "analyzers/sources/registrars_cpp.h"
@@ -43,6 +44,7 @@ struct FileRecords {
   std::vector<TensorflowRecord> tensorflow;
   std::vector<CacheRecord> caches;
   std::vector<IgnoreComment> ignores;
+  PluginRecords plugins;
   std::vector<RegistrarRecord> registrars;
   std::vector<Problem> problems;
   // It names a support predicate.
@@ -57,6 +59,7 @@ struct TreeRecords {
   std::vector<DispatchPair> pairs;
   std::vector<ExtensionBlock> extensions;
   ExtensionTree extension_uses;
+  PluginRecords plugins;
   // By number of the file.
   std::vector<DeviceCode> devices;
 };

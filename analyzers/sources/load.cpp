@@ -32,6 +32,7 @@
 #include "analyzers/sources/ignores.h"
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/onnx.h"
+#include "analyzers/sources/plugin_classes.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/registrars_cpp.h"
 #include "analyzers/sources/registrars_python.h"
@@ -129,6 +130,10 @@ class SourceLoader {
         if (says_device_code(bytes)) {
           read_plain(number, bytes, plain);
           read_device_code(plain, paths_[at], records_.devices[at]);
+        }
+        if (may_hold_plugins(bytes)) {
+          read_plain(number, bytes, plain);
+          read_plugins(plain, records_.files[at].plugins);
         }
         read_module_texts(bytes, records_.files[at].module_texts);
         if (tree.has_needle(bytes)) {
@@ -317,6 +322,7 @@ class SourceLoader {
       if (!file.problems.empty()) folder_.partial = true;
     }
     find_extensions();
+    join_plugins();
     find_declarations(records);
     find_dispatches(
         paths_, cpp_files_,
@@ -326,6 +332,28 @@ class SourceLoader {
     join_devices();
     write_documents(records_, folder_, paths_, facts_);
     if (facts_.documents.empty() && facts_.problems.empty()) facts_ = {};
+  }
+
+  // Classes that somebody has to name for a runtime to know them.
+  void join_plugins() {
+    PluginRecords& all = records_.plugins;
+    for (FileRecords& file : records_.files) {
+      for (PluginClass& one : file.plugins.classes) all.classes.push_back(std::move(one));
+      for (PluginMethod& one : file.plugins.methods) all.methods.push_back(std::move(one));
+    }
+    if (all.classes.empty()) return;
+    std::vector<std::string> names;
+    for (const PluginClass& one : all.classes) names.push_back(one.name);
+    const Needles needles(std::move(names));
+    std::string bytes;
+    PlainSource plain;
+    for (const std::size_t at : cpp_files_) {
+      if (!read_again(at, bytes)) continue;
+      read_fragments(bytes, all.fragments);
+      if (!needles.occur_in(bytes)) continue;
+      read_plain(static_cast<std::uint32_t>(at), bytes, plain);
+      mark_used(plain, all.classes);
+    }
   }
 
   // Modules of C++ and the Python that asks for them. What isn't given may be what defines a name.
