@@ -62,6 +62,10 @@ inline constexpr Form operands_form{.item = &operand_form};
 extern const Form library_form;
 extern const Form distribution_form;
 
+// Modules of C++, and the Python that asks for what they give.
+extern const Form bound_functions_form;
+extern const Form uses_form;
+
 // The sources, and what they say of code around registrations.
 extern const Form tree_form;
 extern const Form registrar_objects_form;

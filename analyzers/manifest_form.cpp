@@ -585,6 +585,8 @@ constexpr Field manifest_fields[] = {
     {handlers, &source_handlers_form, false, "handlers of XLA's FFI that the sources define"},
     {annotations, &annotations_form, false,
      "comments by which a source announces functions to a builder"},
+    {functions, &bound_functions_form, false, "what modules of C++ give to Python"},
+    {uses, &uses_form, false, "what Python takes from modules of C++"},
     {distribution, &distribution_form, false, "the package that holds the libraries"},
     {libraries, &libraries_form, false, ""},
     {caches, &caches_form, false, ""},

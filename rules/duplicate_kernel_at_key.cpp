@@ -59,6 +59,13 @@ bool is_said_twice(const Fact& manifest, const Fact& a, const Fact& b) {
          !b[Key::fallthrough].truth();
 }
 
+// The registry of TensorRT tells creators apart by name and version alone, and refuses the second.
+bool is_refused(const Fact& manifest, const Fact& a, const Fact& b) {
+  return is_of_sources(manifest) && manifest[Key::system].is("tensorrt") &&
+         a[Key::listed].truth() && b[Key::listed].truth() &&
+         a[Key::versions][Key::since].is_count() && a[Key::when].name() == b[Key::when].name();
+}
+
 void compare(const Fact& manifest, const Fact& op, const Keyed& one, const Keyed& other,
              Sink& sink) {
   const bool in_order = one.kernel.index() < other.kernel.index();
@@ -83,6 +90,17 @@ void compare(const Fact& manifest, const Fact& op, const Keyed& one, const Keyed
     finding.related.push_back(evidence(a.kernel, "the first one" + site_of(a.kernel)));
     finding.severity = Severity::warning;
     finding.fix = "remove one of the two, or register it for the key that was meant";
+    return;
+  }
+  if (is_refused(manifest, a.kernel, b.kernel)) {
+    Finding& finding =
+        sink.add(subject_of(manifest, op),
+                 code_text(b.kernel) + " has the name and version of " + code_text(a.kernel) +
+                     ", so that whichever is registered second is refused",
+                 evidence(b.kernel, "the later one" + site_of(b.kernel)));
+    finding.related.push_back(evidence(a.kernel, "the first one" + site_of(a.kernel)));
+    finding.severity = Severity::warning;
+    finding.fix = "give one of the two another version or name";
     return;
   }
   if (!rows_are_declared(manifest) || a.code == 0 || a.code != b.code) return;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "opseal/registration.h"
+#include "opseal/sources.h"
 #include "opseal/text.h"
 
 namespace opseal {
@@ -34,9 +35,14 @@ void check_unlisted_kernels(const Facts& facts, Unlisted kind, Sink& sink) {
       std::string message = kernel[Key::function][Key::name].is_text()
                                 ? quote(kernel[Key::function][Key::name].text())
                                 : "kernel";
-      message += " on " + decision_text(kernel) + versions_text(kernel) +
-                 (declared ? " is defined and declared, and listed in no table"
-                           : " is defined and listed in no table");
+      message += " on " + decision_text(kernel) + versions_text(kernel);
+      // Plugins and custom operators come to their runtime as objects.
+      if (is_of_sources(manifest) && !kernel[Key::versions][Key::until].said()) {
+        message += " is defined, and nothing registers it";
+      } else {
+        message += declared ? " is defined and declared, and listed in no table"
+                            : " is defined and listed in no table";
+      }
       Finding& finding = sink.add(subject_of(manifest, op), std::move(message),
                                   evidence(kernel, "the kernel" + site_of(kernel)));
       finding.related.push_back(evidence(listed, "where its siblings are listed"));

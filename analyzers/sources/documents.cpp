@@ -33,6 +33,8 @@ class DocumentWriter {
     write_tensorflow_document(writer);
     write_tvm_document(writer);
     write_executorch_document(writer);
+    write_extension_document(writer);
+    write_plugin_documents(writer);
     write_pair_document(writer);
     write_registrar_document(writer);
     write_cache_document(writer);
@@ -95,6 +97,34 @@ class DocumentWriter {
     if (records.empty()) return;
     begin("executorch", files, {}, writer);
     write_executorch(records, paths_, writer);
+    writer.end();
+  }
+
+  void write_plugin_documents(PlacedWriter& writer) {
+    for (const PluginKind kind : {PluginKind::tensorrt, PluginKind::onnxruntime}) {
+      std::set<std::uint32_t> files;
+      for (const PluginClass& one : records_.plugins.classes) {
+        if (one.kind == kind) files.insert(one.place.file);
+      }
+      if (files.empty()) continue;
+      begin(kind == PluginKind::tensorrt ? "tensorrt" : "onnxruntime", files, {}, writer);
+      write_plugins(records_.plugins, kind, folder_.partial, writer);
+      writer.end();
+    }
+  }
+
+  void write_extension_document(PlacedWriter& writer) {
+    const ExtensionTree& tree = records_.extension_uses;
+    if (tree.uses.empty()) return;
+    std::set<std::uint32_t> files;
+    for (const ExtensionUse& use : tree.uses) files.insert(use.place.file);
+    for (const ExtensionModule& module : tree.modules) {
+      for (const ExtensionFunction& function : module.functions) {
+        files.insert(function.bound->place.file);
+      }
+    }
+    begin({}, files, {}, writer);
+    write_extensions(tree, writer);
     writer.end();
   }
 

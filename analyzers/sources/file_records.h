@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,12 @@
 #include "analyzers/sources/device_code.h"
 #include "analyzers/sources/dispatch_pairs.h"
 #include "analyzers/sources/executorch.h"
+#include "analyzers/sources/extensions.h"
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
 #include "analyzers/sources/key_code.h"
 #include "analyzers/sources/onnx.h"
+#include "analyzers/sources/plugin_classes.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/records.h"
 #include "analyzers/sources/registrars_cpp.h"
@@ -45,6 +48,9 @@ struct FileRecords {
   std::vector<AnnotationRecord> annotations;
   std::vector<TvmRecord> tvm;
   std::vector<ExecutorchRecord> executorch;
+  std::vector<ExtensionBlock> extensions;
+  // Names that it may give to modules of C++.
+  std::set<std::string> module_texts;
   std::vector<PrimitiveRecord> primitives;
   std::vector<OnnxRecord> onnx;
   std::vector<AutogradRecord> autograd;
@@ -56,6 +62,7 @@ struct FileRecords {
   // Of Python; those of C++ are found in whole folders.
   std::vector<DispatchPair> pairs;
   std::vector<AlternativesRecord> alternatives;
+  PluginRecords plugins;
   std::vector<RegistrarRecord> registrars;
   std::vector<StatedMacroUse> stated_uses;
   std::vector<Problem> problems;
@@ -75,6 +82,9 @@ struct TreeRecords {
   std::vector<DispatchPair> pairs;
   // What holds the tables of the tree.
   std::vector<AgreeingTables> tables;
+  std::vector<ExtensionBlock> extensions;
+  ExtensionTree extension_uses;
+  PluginRecords plugins;
   // By number of the file.
   std::vector<DeviceCode> devices;
 };

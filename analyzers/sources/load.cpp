@@ -29,11 +29,13 @@
 #include "analyzers/sources/documents.h"
 #include "analyzers/sources/dtype_conversions.h"
 #include "analyzers/sources/executorch.h"
+#include "analyzers/sources/extensions.h"
 #include "analyzers/sources/file_records.h"
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/onnx.h"
+#include "analyzers/sources/plugin_classes.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/registrars_cpp.h"
 #include "analyzers/sources/registrars_python.h"
@@ -153,6 +155,11 @@ class SourceLoader {
               accepted_lines(bytes, records_.files[at].ignores, "launch-unchecked");
         }
         if (keys) read_key_code(number, plain);
+        if (may_hold_plugins(bytes)) {
+          if (!device_code && !keys) read_plain(number, bytes, plain);
+          read_plugins(plain, records_.files[at].plugins);
+        }
+        read_module_texts(bytes, records_.files[at].module_texts);
         if (tree.has_needle(bytes)) {
           preprocessor.run(tree_file[at], bytes, unit);
           find_invocations(unit, tree.vocabulary(), found);
@@ -164,6 +171,7 @@ class SourceLoader {
           read_handlers_cpp(unit, found, records_.files[at].handlers);
           read_annotations(unit, found, records_.files[at].annotations);
           read_executorch_cpp(unit, found, records_.files[at].executorch);
+          read_extensions_cpp(unit, found, records_.files[at].extensions);
           read_tvm_cpp(unit, found, records_.files[at].tvm);
           for (const StatedUse& use : unit.stated_uses) {
             records_.files[at].stated_uses.push_back({std::string(use.macro),
@@ -286,6 +294,10 @@ class SourceLoader {
     for (const FileRecords& file : records_.files) {
       for (const HandlerRecord& handler : file.handlers) want(handler.function);
     }
+    for (const ExtensionBlock& block : records_.extensions) {
+      if (records_.extension_uses.uses.empty()) break;
+      for (const BoundFunction& bound : block.functions) want(bound.function);
+    }
     if (!declarations.wants_any()) return;
     const Needles needles({names.begin(), names.end()});
     std::string bytes;
@@ -302,6 +314,9 @@ class SourceLoader {
       for (HandlerRecord& handler : file.handlers) {
         if (is_wanted(handler.function)) complete_handler(handler, declarations, paths_);
       }
+    }
+    for (ExtensionBlock& block : records_.extensions) {
+      for (BoundFunction& bound : block.functions) declarations.complete(bound.function, paths_);
     }
   }
 
@@ -382,6 +397,8 @@ class SourceLoader {
     for (const FileRecords& file : records_.files) {
       if (!file.problems.empty()) folder_.partial = true;
     }
+    find_extensions();
+    join_plugins();
     find_declarations(records);
     find_dispatches(
         paths_, cpp_files_,
@@ -398,6 +415,43 @@ class SourceLoader {
     join_devices();
     write_documents(records_, folder_, paths_, facts_);
     if (facts_.documents.empty() && facts_.problems.empty()) facts_ = {};
+  }
+
+  // Classes that somebody has to name for a runtime to know them.
+  void join_plugins() {
+    PluginRecords& all = records_.plugins;
+    for (FileRecords& file : records_.files) {
+      for (PluginClass& one : file.plugins.classes) all.classes.push_back(std::move(one));
+      for (PluginMethod& one : file.plugins.methods) all.methods.push_back(std::move(one));
+    }
+    if (all.classes.empty()) return;
+    std::vector<std::string> names;
+    for (const PluginClass& one : all.classes) names.push_back(one.name);
+    const Needles needles(std::move(names));
+    std::string bytes;
+    PlainSource plain;
+    for (const std::size_t at : cpp_files_) {
+      if (!read_again(at, bytes)) continue;
+      read_fragments(bytes, all.fragments);
+      if (!needles.occur_in(bytes)) continue;
+      read_plain(static_cast<std::uint32_t>(at), bytes, plain);
+      mark_used(plain, all.classes);
+    }
+  }
+
+  // Modules of C++ and the Python that asks for them. What isn't given may be what defines a name.
+  void find_extensions() {
+    if (folder_.partial) return;
+    for (FileRecords& file : records_.files) {
+      for (ExtensionBlock& block : file.extensions) {
+        records_.extensions.push_back(std::move(block));
+      }
+    }
+    std::set<std::string> others;
+    for (FileRecords& file : records_.files) others.merge(file.module_texts);
+    records_.extension_uses = find_extension_uses(
+        records_.extensions, others, paths_,
+        [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); });
   }
 
   bool read_again(std::size_t file, std::string& bytes) const {

@@ -50,12 +50,30 @@ bool guard_whole_body(Place& place) {
   return true;
 }
 
+bool rename_bound(Place& place) {
+  if (has(place.manifest, "functions")) return false;
+  place.item["functions"] = Json::array({{{"name", "roll_forward"}, {"namespace", "pkg._C"}},
+                                         {{"name", "roll_backward"}, {"namespace", "pkg._C"}}});
+  place.item["uses"] = Json::array({{{"name", "roll_forwards"}, {"namespace", "pkg._C"}}});
+  return true;
+}
+
+bool add_parameter(Place& place) {
+  if (has(place.manifest, "functions")) return false;
+  place.item["functions"] = Json::array(
+      {{{"name", "roll"}, {"namespace", "pkg._C"}, {"positional", 3}, {"required", 3}}});
+  place.item["uses"] = Json::array({{{"name", "roll"}, {"namespace", "pkg._C"}, {"arguments", 2}}});
+  return true;
+}
+
 }  // namespace
 
 std::vector<Mistake> device_mistakes() {
   return {
       {"host-arch-guard", "a choice between architectures moved to the host",
        test_architecture_on_host, ""},
+      {"binding-arity", "a parameter that calls were not given", add_parameter, ""},
+      {"binding-undefined", "a function that was renamed on one side", rename_bound, ""},
       {"launch-unchecked", "a launch that was added without a check", forget_check, ""},
       {"layout-temporary", "a copy that was not given a name", keep_pointer_of_copy, ""},
       {"dtype-raw-cast", "a number whose type was widened", cast_number, ""},

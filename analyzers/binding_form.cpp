@@ -1,0 +1,35 @@
+// What a manifest says of modules of C++ that Python imports, as `formats.md` (docs/formats.md)
+// fixes it.
+
+#include "analyzers/forms.h"
+
+namespace opseal::forms {
+namespace {
+
+constexpr Field bound_function_fields[] = {
+    {name, &text_form, true, "behind the module: `f`, `ops.f` of a submodule"},
+    {namespace_, &text_form, true, "module, as Python imports it"},
+    {positional, &count_form, false, "arguments that it takes at most"},
+    {required, &count_form, false, "those without a default"},
+    {variadic, &truth_form, false, "takes any arguments"},
+    {parameters, &texts_form, false, "names by which a call may give them; empty: only in order"},
+    {when, &text_form, false, "condition of the build that it depends on"},
+    {macro, &text_form, false, "macro of the project that it came through"},
+    {location, &location_form, false, ""},
+};
+constexpr Form bound_function_form{.name = "BoundFunction", .fields = bound_function_fields};
+constexpr Field use_fields[] = {
+    {name, &text_form, true, "what is asked for, as in `functions`"},
+    {namespace_, &text_form, true, "module"},
+    {arguments, &count_form, false, "that the call gives in order; missing: it is no call"},
+    {names, &texts_form, false, "of those that it gives by name"},
+    {location, &location_form, false, ""},
+};
+constexpr Form use_form{.name = "Use", .fields = use_fields};
+
+}  // namespace
+
+constinit const Form bound_functions_form{.item = &bound_function_form};
+constinit const Form uses_form{.item = &use_form};
+
+}  // namespace opseal::forms

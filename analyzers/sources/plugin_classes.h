@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzers/source/plain_source.h"
+#include "analyzers/sources/placed_writer.h"
+#include "analyzers/sources/records.h"
+
+namespace opseal {
+
+// Classes that a runtime gets to know by an object of them: creators of plugins (TensorRT), custom
+// operators (ONNX Runtime).
+enum class PluginKind : std::uint8_t { tensorrt, onnxruntime };
+
+// A class of a kind, where it is defined.
+struct PluginClass {
+  PluginKind kind = PluginKind::tensorrt;
+  std::string name;
+  BuildCondition when;
+  SourcePlace place;
+  // Somebody but the class itself names it, and where.
+  bool used = false;
+  SourcePlace use;
+};
+
+// What a method of such a class gives back, where that is a text: `getPluginName`, `GetName`.
+struct PluginMethod {
+  std::string owner;
+  std::string name;
+  // Empty where it isn't a literal, nor a constant that the file defines as one.
+  std::string value;
+  SourcePlace place;
+};
+
+struct PluginRecords {
+  std::vector<PluginClass> classes;
+  std::vector<PluginMethod> methods;
+  // What macros paste names together from.
+  std::set<std::string> fragments;
+};
+
+// Whether a file may define such a class.
+bool may_hold_plugins(std::string_view bytes);
+
+void read_plugins(const PlainSource& source, PluginRecords& records);
+
+// Marks the classes that a file names.
+void mark_used(const PlainSource& source, std::vector<PluginClass>& classes);
+
+// Adds the fragments of names that the macros of a file paste.
+void read_fragments(std::string_view bytes, std::set<std::string>& fragments);
+
+// Writes `operators` of one kind. Needs: an open document.
+void write_plugins(const PluginRecords& records, PluginKind kind, bool partial,
+                   PlacedWriter& writer);
+
+}  // namespace opseal

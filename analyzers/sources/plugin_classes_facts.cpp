@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analyzers/sources/plugin_classes.h"
+
+namespace opseal {
+namespace {
+
+// Pieces of names; more are no project's.
+constexpr std::size_t most_fragments = 4096;
+
+class PluginWriter {
+ public:
+  PluginWriter(const PluginRecords& records, PluginKind kind, bool partial, PlacedWriter& writer)
+      : records_(records), kind_(kind), writer_(writer) {
+    for (const PluginMethod& method : records.methods) {
+      const auto [at, is_new] = methods_.try_emplace({method.owner, method.name}, &method);
+      // Two classes of one name: nobody knows which is meant.
+      if (!is_new && at->second != nullptr && at->second->value != method.value) {
+        at->second = nullptr;
+      }
+    }
+    for (const PluginClass& one : records.classes) {
+      ++count_[one.name];
+      if (one.kind == kind && one.used && sibling_ == nullptr) sibling_ = &one;
+    }
+    if (partial || records.fragments.size() > most_fragments) sibling_ = nullptr;
+  }
+
+  void run() {
+    // The classes of one name, in the order in which they were read.
+    std::map<std::string, std::vector<const PluginClass*>> operators;
+    for (const PluginClass& one : records_.classes) {
+      // Without a name it is what others derive from.
+      if (one.kind != kind_ || count_[one.name] > 1 || name_method(one) == nullptr) continue;
+      operators[name_of(one)].push_back(&one);
+    }
+    const std::uint32_t list = writer_.open_list(Key::operators);
+    for (const auto& [name, classes] : operators) {
+      const PluginClass& first = *classes.front();
+      const std::uint32_t object = writer_.open(Key::none, NodeType::object, first.place);
+      writer_.text(Key::name, name, first.place);
+      const std::uint32_t rows = writer_.open(Key::kernels, NodeType::list, first.place);
+      for (const PluginClass* one : classes) write(*one);
+      writer_.close(rows);
+      writer_.close(object);
+    }
+    writer_.close_list(list);
+  }
+
+ private:
+  const PluginMethod* method(const PluginClass& of, std::string_view name) const {
+    const auto found = methods_.find({of.name, std::string(name)});
+    return found == methods_.end() ? nullptr : found->second;
+  }
+
+  static std::optional<std::uint32_t> number_of(const std::string& text) {
+    std::uint32_t number = 0;
+    const char* end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, number);
+    if (text.empty() || error != std::errc() || at != end) return {};
+    return number;
+  }
+
+  // A macro may make its name.
+  bool may_be_pasted(const std::string& name) const {
+    return std::any_of(
+        records_.fragments.begin(), records_.fragments.end(),
+        [&](const std::string& part) { return name.starts_with(part) || name.ends_with(part); });
+  }
+
+  const PluginMethod* name_method(const PluginClass& one) const {
+    return method(one, kind_ == PluginKind::tensorrt ? "getPluginName" : "GetName");
+  }
+
+  // The version of a plugin's creator, by which a registry tells those of one name apart.
+  std::optional<std::uint32_t> version_of(const PluginClass& one) const {
+    const PluginMethod* version =
+        kind_ == PluginKind::tensorrt ? method(one, "getPluginVersion") : nullptr;
+    return version == nullptr ? std::nullopt : number_of(version->value);
+  }
+
+  // Empty where it isn't known.
+  std::string platform_of(const PluginClass& one) const {
+    if (kind_ == PluginKind::tensorrt) return version_of(one) ? "any" : "";
+    const PluginMethod* provider = method(one, "GetExecutionProviderType");
+    return provider == nullptr ? "CPUExecutionProvider" : provider->value;
+  }
+
+  // That of the class, where it isn't known by which name and key the runtime has it.
+  std::string name_of(const PluginClass& one) const {
+    const std::string& name = name_method(one)->value;
+    return name.empty() || platform_of(one).empty() ? one.name : name;
+  }
+
+  void write(const PluginClass& one) {
+    const std::optional<std::uint32_t> number = version_of(one);
+    const std::uint32_t kernel = writer_.open(Key::none, NodeType::object, one.place);
+    const std::string platform = platform_of(one);
+    writer_.text(Key::platform, platform.empty() ? "any" : platform, one.place);
+    if (number) {
+      const std::uint32_t versions = writer_.open(Key::versions, NodeType::object, one.place);
+      writer_.count(Key::since, *number, one.place);
+      writer_.close(versions);
+    }
+    const std::uint32_t function = writer_.open(Key::function, NodeType::object, one.place);
+    writer_.text(Key::name, one.name, one.place);
+    writer_.close(function);
+    if (one.used) {
+      writer_.truth(Key::listed, true, one.use);
+    } else if (sibling_ != nullptr && !may_be_pasted(one.name)) {
+      writer_.truth(Key::listed, false, sibling_->use);
+      writer_.texts(Key::witnesses, {"declared"}, one.place);
+    }
+    writer_.text_if(Key::when, one.when.text(), one.place);
+    writer_.close(kernel);
+  }
+
+  const PluginRecords& records_;
+  PluginKind kind_;
+  PlacedWriter& writer_;
+  std::map<std::pair<std::string, std::string>, const PluginMethod*> methods_;
+  std::map<std::string, std::size_t> count_;
+  // One that is named somewhere.
+  const PluginClass* sibling_ = nullptr;
+};
+
+}  // namespace
+
+void write_plugins(const PluginRecords& records, PluginKind kind, bool partial,
+                   PlacedWriter& writer) {
+  PluginWriter(records, kind, partial, writer).run();
+}
+
+}  // namespace opseal
