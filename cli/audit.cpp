@@ -38,6 +38,9 @@ unsigned thread_count(const Options& options) {
 std::uint64_t read_files(Discovered& found, const Settings& settings, unsigned threads,
                          Audit& audit) {
   Facts& facts = audit.facts;
+  TypedOutcome outcome;
+  const TypedOptions typed{
+      .wanted = settings.typed, .program = "/proc/self/exe", .outcome = &outcome};
   std::vector<Facts> parts(found.inputs.size());
   // A single library is read on all threads, and of many each on one.
   const auto inputs = static_cast<unsigned>(std::min<std::size_t>(parts.size(), threads));
@@ -45,7 +48,7 @@ std::uint64_t read_files(Discovered& found, const Settings& settings, unsigned t
   side_by_side(threads, parts.size(), [&](std::size_t at) {
     Discovered::Input& input = found.inputs[at];
     if (!input.sources.files.empty()) {
-      parts[at] = load_sources(input.sources, inner, settings.macros);
+      parts[at] = load_sources(input.sources, inner, settings.macros, typed);
       return;
     }
     parts[at] = input.cache ? load_cache(input.cache, std::move(input.file))
@@ -60,6 +63,11 @@ std::uint64_t read_files(Discovered& found, const Settings& settings, unsigned t
     if (sources && !empty) ++audit.source_trees;
     for (Document& document : parts[at].documents) document.group = found.inputs[at].group;
     facts.append(std::move(parts[at]));
+  }
+  if (!outcome.reason().empty()) {
+    const std::string skipped = "typed tier (" + outcome.reason() + ')';
+    audit.settings.remarks.push_back(skipped + " skipped: sources were read as text alone");
+    if (settings.strict) audit.unheard.push_back(skipped);
   }
   return silent;
 }

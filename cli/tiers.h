@@ -1,22 +1,30 @@
 #pragma once
 
+#include <cstdint>
+#include <set>
+#include <utility>
 #include <vector>
 
+#include "opseal/facts.h"
 #include "opseal/finding.h"
 #include "opseal/rule.h"
 
 namespace opseal {
 
 // Which kind of reading each finding rests on: what a rule says, but for what stands in a source,
-// where a rule about manifests was told of it by a reader of text.
+// where a rule about manifests was told of it by a reader of text, or by libclang.
 class Tiers {
  public:
   explicit Tiers(const Facts& facts);
   Tier of(const Finding& finding) const;
 
  private:
+  void find_typed(const Fact& fact);
+
   // By file.
   std::vector<bool> of_sources_;
+  // Where objects are that say `tier`, and what they hold: file and offset.
+  std::set<std::pair<std::uint32_t, std::uint64_t>> typed_;
 };
 
 }  // namespace opseal

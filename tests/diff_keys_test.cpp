@@ -49,6 +49,7 @@ constexpr Exception exceptions[] = {
     {"operators.kernels.library", "a path; what the file holds is compared under `libraries`"},
     {"operators.kernels.package", "who registered it; what was registered is compared"},
     {"operators.kernels.witnesses", "how the kernel was learned of"},
+    {"operators.kernels.tier", "how the signature was learned"},
     {"operators.kernels.dispatches.*",
      "how the code is written; what it takes is said by `dtypes`"},
     {"operators.kernels.precision.evidence", "prose"},

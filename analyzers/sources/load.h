@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzers/sources/pair_description.h"
+#include "analyzers/sources/typed_options.h"
 #include "opseal/facts.h"
 
 namespace opseal {
@@ -25,8 +26,10 @@ struct SourceFolder {
 
 // What a tree of sources registers, from its text alone: nothing is compiled, run or imported. A
 // document for each system that anything is registered with; for most folders there is nothing.
-// `stated_macros`: `#define` lines that hold whatever the sources themselves define.
-Facts load_sources(SourceFolder folder, unsigned threads, const std::string& stated_macros = {});
+// `stated_macros`: `#define` lines that hold whatever the sources themselves define. `typed`:
+// whether libclang is asked for the rest.
+Facts load_sources(SourceFolder folder, unsigned threads, const std::string& stated_macros = {},
+                   const TypedOptions& typed = {});
 
 // Whether a file is read as a source, by its name.
 bool is_source(std::string_view path);

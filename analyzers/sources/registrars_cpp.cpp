@@ -274,6 +274,16 @@ void write_registrars(const std::vector<RegistrarRecord>& records, PlacedWriter&
     writer.text_if(Key::status, record.status, record.place);
     if (record.most) writer.count(Key::max, *record.most, record.place);
     if (record.added) writer.count(Key::calls, *record.added, record.place);
+    if (record.says_uses) {
+      const std::uint32_t uses = writer.open(Key::uses, NodeType::list, record.place);
+      for (const RegistrarUse& use : record.uses) {
+        const std::uint32_t one = writer.open(Key::none, NodeType::object, use.definition);
+        writer.text(Key::name, use.name.text, use.name.place);
+        writer.close(one);
+      }
+      writer.close(uses);
+    }
+    if (record.typed) writer.text(Key::tier, "typed", record.place);
     writer.close(item);
   }
   writer.close_list(list);

@@ -10,7 +10,13 @@
 
 namespace opseal {
 
-// An object or a call that registers, in the body of a function, with what can go wrong with it.
+// An object that an initialization reads: the place where it does, and the place of its definition.
+struct RegistrarUse {
+  PlacedName name;
+  SourcePlace definition;
+};
+
+// An object or a call that registers, with what can go wrong with it.
 struct RegistrarRecord {
   std::string type;
   std::string name;
@@ -21,6 +27,11 @@ struct RegistrarRecord {
   // Room, and what is added on every path.
   std::optional<std::uint32_t> most;
   std::optional<std::uint32_t> added;
+  // Of other units, and made by code when the program starts.
+  std::vector<RegistrarUse> uses;
+  bool says_uses = false;
+  // Told by libclang.
+  bool typed = false;
   SourcePlace place;
 };
 

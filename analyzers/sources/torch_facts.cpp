@@ -32,6 +32,7 @@ void write_kernel(const TorchRecord& kernel, PlacedWriter& writer) {
   const SourceFunction& function = kernel.function;
   if (function.declared || !function.name.empty()) writer.function(Key::function, function);
   if (!kernel.python) writer.text_if(Key::native_signature, function.signature, function.place);
+  if (function.typed) writer.text(Key::tier, "typed", kernel.place);
   write_dispatches(kernel, writer);
   if (kernel.fallthrough) writer.truth(Key::fallthrough, true, kernel.place);
   write_condition(kernel, writer);
