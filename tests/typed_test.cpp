@@ -83,6 +83,7 @@ constexpr const char* types_header =
     "#pragma once\n"
     "namespace lib {\n"
     "using index_t = int64_t;\n"
+    "using torch::Tensor;\n"
     "typedef std::vector<index_t> Sizes;\n"
     "template <class T> using Maybe = std::optional<T>;\n"
     "#ifdef USE_ROCM\nusing stride_t = int32_t;\n#else\nusing stride_t = int64_t;\n#endif\n"
@@ -93,7 +94,7 @@ constexpr const char* kernels_source =
     "#include \"types.h\"\n"
     "namespace lib {\n"
     "at::Tensor plain(const at::Tensor& x, int64_t n) { return x; }\n"
-    "at::Tensor named(const at::Tensor& x, index_t n, Maybe<Sizes> s) { return x; }\n"
+    "at::Tensor named(const Tensor& x, index_t n, Maybe<Sizes> s) { return x; }\n"
     "auto worked_out(const at::Tensor& x) { return std::make_tuple(x, x); }\n"
     "at::Tensor either(const at::Tensor& x, stride_t n) { return x; }\n"
     "at::Tensor unknown(const at::Tensor& x, elsewhere::Type n, index_t m) { return x; }\n"
@@ -143,6 +144,7 @@ TEST_CASE("typed: a pointer is told that outlives the temporary which owns its m
       {{"csrc/buffer.h",
         "class Buffer {\n public:\n  Buffer(const Buffer&) = delete;\n"
         "  ~Buffer() { std::free(data_); }\n  float* data() const { return data_; }\n"
+        "  template <class T> T* as() { return reinterpret_cast<T*>(data_); }\n"
         "  float* release();\n  static float* shared();\n private:\n  float* data_;\n};\n"
         "class View {\n public:\n  float* data() const;\n private:\n  float* data_;\n};\n"
         "class Counted {\n public:\n  ~Counted() { if (--*count_ == 0) delete[] data_; }\n"
@@ -156,6 +158,9 @@ TEST_CASE("typed: a pointer is told that outlives the temporary which owns its m
         "#include \"buffer.h\"\n"
         "float* kept;\n"
         "struct Plan { const float* rows; };\n"
+        "struct Keeper {\n  Keeper() : rows_(pack(20).data()), same_(global().data()) {}\n"
+        "  float* rows_;\n  float* same_;\n};\n"
+        "void take(Plan plan);\n"
         "const char* give() { return name_of(1).c_str(); }\n"
         "void run(Plan& plan) {\n"
         "  float* a = pack(1).data();\n"
@@ -163,6 +168,9 @@ TEST_CASE("typed: a pointer is told that outlives the temporary which owns its m
         "  auto c = (char*)(pack(3).data());\n"
         "  kept = pack(4).data();\n"
         "  plan.rows = hold().get();\n"
+        "  int* d = pack(21).as<int>();\n"
+        "  Plan listed{pack(22).data()};\n"
+        "  take(Plan{pack(23).data()});\n"
         "  float* fine = look(5).data();\n"
         "  fine = count(6).data();\n"
         "  fine = global().data();\n"
@@ -177,12 +185,15 @@ TEST_CASE("typed: a pointer is told that outlives the temporary which owns its m
         "}\n"}});
   if (!facts) return;
   CHECK(pointers(*facts) ==
+        "Buffer pack(20).data()\n"
         "string name_of(1).c_str()\n"
         "Buffer pack(1).data()\n"
         "Buffer pack(2).data()\n"
         "Buffer pack(3).data()\n"
         "Buffer pack(4).data()\n"
-        "Holder hold().get()\n");
+        "Holder hold().get()\n"
+        "Buffer pack(21).as<int>()\n"
+        "Buffer pack(22).data()\n");
 }
 
 TEST_CASE("typed: whether somebody reads what a registration answers") {
@@ -209,7 +220,9 @@ TEST_CASE("typed: whether somebody reads what a registration answers") {
         "  register_quietly(8);\n  RegisterAndGo(9).chain(1);\n  UnregisterKernel(10);\n"
         "  cudaHostRegister(11);\n"
         "  return RegisterKernel(12);\n"
-        "}\n"}});
+        "}\n"
+        "absl::Status RegisterLate(int n);\n"
+        "static struct Init { Init() { RegisterLate(13); } } init;\n"}});
   if (!facts) return;
   CHECK(registrars(*facts) ==
         "RegisterKernel dropped\n"
@@ -221,7 +234,9 @@ TEST_CASE("typed: whether somebody reads what a registration answers") {
         "RegisterKernel checked\n"
         "RegisterKernel checked\n"
         "RegisterKernel checked\n"
-        "RegisterKernel checked\n");
+        "RegisterKernel checked\n"
+        "RegisterLate dropped\n"
+        "Init init\n");
 }
 
 TEST_CASE("typed: what a registrar reads of other files before they are initialized") {
@@ -234,6 +249,8 @@ TEST_CASE("typed: what a registrar reads of other files before they are initiali
         "std::map<int, int>& safe();\n"
         "struct Registrar { Registrar(int n) { table[\"n\"] = n; } };\n"
         "struct SafeRegistrar { SafeRegistrar(int n) { safe()[n] = version; guard.lock(); } };\n"
+        "struct Table { static void add(int n) { Names::known[n] = n; if (n > 3) add(n - 1); } };\n"
+        "struct FarRegistrar { FarRegistrar(int n) { Table::add(n); } };\n"
         "struct LateRegistrar { LateRegistrar(std::unordered_map<std::string, int>* where); };\n"
         "}\n"},
        {"csrc/table.cpp",
@@ -247,6 +264,7 @@ TEST_CASE("typed: what a registrar reads of other files before they are initiali
         "#include \"table.h\"\nnamespace lib {\n"
         "static Registrar scale(1);\n"
         "static SafeRegistrar safe_scale(2);\n"
+        "static FarRegistrar far(3);\n"
         "static LateRegistrar late(&table);\n"
         "static const bool registered = [] { Names::known[1] = 2; return true; }();\n"
         "static const bool registered_later = [] { auto add = [] { table[\"x\"] = 1; }; return "
@@ -258,6 +276,7 @@ TEST_CASE("typed: what a registrar reads of other files before they are initiali
   CHECK(registrars(*facts) ==
         "Registrar scale reads lib::table\n"
         "SafeRegistrar safe_scale\n"
+        "FarRegistrar far reads lib::Names::known\n"
         "LateRegistrar late\n"
         "const bool registered reads lib::Names::known\n"
         "const bool registered_later\n"

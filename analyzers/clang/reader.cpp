@@ -12,6 +12,10 @@ namespace {
 // brackets.
 constexpr std::size_t most_depth = 600;
 
+bool is_class(CXCursorKind kind) {
+  return kind == CXCursor_StructDecl || kind == CXCursor_ClassDecl || kind == CXCursor_UnionDecl;
+}
+
 class Walk {
  public:
   Walk(const ClangUnit& unit, const TypedQuestion& question, TypedFile& file)
@@ -40,6 +44,9 @@ class Walk {
         signatures_.read(cursor);
         break;
       case CXCursor_Constructor:
+        function_ = cursor;
+        temporaries_.read_members(cursor);
+        break;
       case CXCursor_Destructor:
       case CXCursor_FunctionTemplate:
         function_ = cursor;
@@ -57,6 +64,12 @@ class Walk {
       case CXCursor_ReturnStmt:
         temporaries_.read(cursor, function_);
         break;
+      case CXCursor_InitListExpr:
+        // Of a variable; what is made for a call ends with the call.
+        if (unit_.kind(parent_of(cursor)) == CXCursor_VarDecl) {
+          temporaries_.read_list(cursor, function_);
+        }
+        break;
       case CXCursor_CallExpr:
         statuses_.read(cursor, parent_of(cursor));
         break;
@@ -64,7 +77,11 @@ class Walk {
         break;
     }
     above_.push_back(cursor);
-    for (const CXCursor child : unit_.children(cursor)) walk(child);
+    const bool declares = unit_.kind(cursor) == CXCursor_VarDecl;
+    for (const CXCursor child : unit_.children(cursor)) {
+      // `struct A { … } a;` has the class twice.
+      if (!declares || !is_class(unit_.kind(child))) walk(child);
+    }
     above_.pop_back();
     function_ = function;
   }

@@ -13,6 +13,9 @@ namespace {
 constexpr int most_depth = 64;
 constexpr int most_members = 8;
 constexpr std::size_t most_uses = 16;
+// A registrar's constructor, the function that it calls, and what that asks for its table.
+constexpr int most_calls = 3;
+constexpr std::size_t most_functions = 64;
 
 // Made by code that runs, whatever they are made of. `std::vector` and `std::string` are not among
 // them: empty ones are made by the compiler.
@@ -50,16 +53,21 @@ void StaticOrderReader::read(CXCursor variable) {
   }
   if (!dynamic || unit_.is_none(value)) return;
   Reads reads;
-  const std::string type = unit_.text(clang.getTypeSpelling(clang.getCursorType(variable)));
+  std::string type = unit_.text(clang.getTypeSpelling(clang.getCursorType(variable)));
+  for (const std::string_view word : {"struct ", "class "}) {
+    if (type.starts_with(word)) type.erase(0, word.size());
+  }
+  // Of a class without a name clang tells where it stands.
+  if (type.find(" at ") != type.npos) type = "(unnamed)";
   reads.registers = says_register(type) || says_register(unit_.spelling(variable));
-  read_expression(value, true, 0, reads);
+  read_expression(value, most_calls, 0, reads);
   if (!reads.registers) return;
   file_.registrars.push_back(
       {unit_.name_place(variable), type, unit_.spelling(variable), std::move(reads.uses)});
 }
 
-// `follow`: functions that are called are looked into; those that they call are not.
-void StaticOrderReader::read_expression(CXCursor expression, bool follow, int depth,
+// `calls`: how many calls within calls are still looked into.
+void StaticOrderReader::read_expression(CXCursor expression, int calls, int depth,
                                         Reads& reads) const {
   if (depth > most_depth) return;
   const ClangFunctions& clang = unit_.clang();
@@ -79,17 +87,17 @@ void StaticOrderReader::read_expression(CXCursor expression, bool follow, int de
       if (clang.Cursor_hasVarDeclGlobalStorage(expression) == 1) return;
       break;
     case CXCursor_CallExpr:
-      if (follow) read_call(expression, depth, reads);
+      if (calls > 0) read_call(expression, calls - 1, depth, reads);
       break;
     default:
       break;
   }
   for (const CXCursor child : unit_.children(expression)) {
-    read_expression(child, follow, depth + 1, reads);
+    read_expression(child, calls, depth + 1, reads);
   }
 }
 
-void StaticOrderReader::read_call(CXCursor call, int depth, Reads& reads) const {
+void StaticOrderReader::read_call(CXCursor call, int calls, int depth, Reads& reads) const {
   const ClangFunctions& clang = unit_.clang();
   const CXCursor called = clang.getCursorReferenced(call);
   if (unit_.is_none(called)) return;
@@ -107,7 +115,7 @@ void StaticOrderReader::read_call(CXCursor call, int depth, Reads& reads) const 
       if (unit_.kind(object) != CXCursor_LambdaExpr) continue;
       for (const CXCursor part : unit_.children(object)) {
         if (unit_.kind(part) == CXCursor_CompoundStmt) {
-          read_expression(part, false, depth + 1, reads);
+          read_expression(part, calls, depth + 1, reads);
         }
       }
     }
@@ -115,11 +123,13 @@ void StaticOrderReader::read_call(CXCursor call, int depth, Reads& reads) const 
   }
   const CXCursor definition = clang.getCursorDefinition(called);
   if (unit_.is_none(definition) || !unit_.is_of_project(definition)) return;
+  const std::string full_name = unit_.qualified_name(definition);
+  if (reads.functions.size() >= most_functions || !reads.functions.insert(full_name).second) return;
   for (const CXCursor part : unit_.children(definition)) {
     const CXCursorKind kind = unit_.kind(part);
     // The body, and what a constructor makes its members of.
     if (kind == CXCursor_ParmDecl) continue;
-    read_expression(part, false, depth + 1, reads);
+    read_expression(part, calls, depth + 1, reads);
   }
 }
 

@@ -21,11 +21,13 @@ class StaticOrderReader {
   struct Reads {
     std::vector<TypedUse> uses;
     std::set<std::string> names;
+    // Functions that were looked into.
+    std::set<std::string> functions;
     // Something in it is named for registration.
     bool registers = false;
   };
-  void read_expression(CXCursor expression, bool follow, int depth, Reads& reads) const;
-  void read_call(CXCursor call, int depth, Reads& reads) const;
+  void read_expression(CXCursor expression, int calls, int depth, Reads& reads) const;
+  void read_call(CXCursor call, int calls, int depth, Reads& reads) const;
   void read_reference(CXCursor reference, Reads& reads) const;
   bool is_dynamic(CXCursor variable) const;
   bool is_made_by_code(CXType type, CXCursor value, int depth) const;

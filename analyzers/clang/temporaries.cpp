@@ -52,9 +52,6 @@ CXCursor TemporaryReader::without_casts(CXCursor cursor) const {
 CXCursor TemporaryReader::kept_value(CXCursor cursor, CXCursor function) const {
   const ClangFunctions& clang = unit_.clang();
   const CXCursor none = unit_.none();
-  const auto is_pointer = [&](CXType type) {
-    return clang.getCanonicalType(type).kind == CXType_Pointer;
-  };
   switch (unit_.kind(cursor)) {
     case CXCursor_VarDecl: {
       if (!is_pointer(clang.getCursorType(cursor))) return none;
@@ -91,9 +88,27 @@ bool TemporaryReader::is_temporary(CXCursor object) const {
 }
 
 void TemporaryReader::read(CXCursor cursor, CXCursor function) {
-  const ClangFunctions& clang = unit_.clang();
   const CXCursor value = kept_value(cursor, function);
-  if (unit_.is_none(value)) return;
+  if (!unit_.is_none(value)) read_value(value, function);
+}
+
+void TemporaryReader::read_members(CXCursor constructor) {
+  const std::vector<CXCursor> parts = unit_.children(constructor);
+  for (std::size_t at = 0; at + 1 < parts.size(); ++at) {
+    if (unit_.kind(parts[at]) != CXCursor_MemberRef) continue;
+    const CXCursor field = unit_.clang().getCursorReferenced(parts[at]);
+    if (is_pointer(unit_.clang().getCursorType(field))) read_value(parts[at + 1], constructor);
+  }
+}
+
+void TemporaryReader::read_list(CXCursor list, CXCursor function) {
+  for (const CXCursor value : unit_.children(list)) {
+    if (is_pointer(unit_.clang().getCursorType(value))) read_value(value, function);
+  }
+}
+
+void TemporaryReader::read_value(CXCursor value, CXCursor function) {
+  const ClangFunctions& clang = unit_.clang();
   const CXCursor call = without_casts(value);
   if (unit_.kind(call) != CXCursor_CallExpr) return;
   const std::vector<CXCursor> parts = unit_.children(call);
@@ -125,7 +140,9 @@ bool TemporaryReader::gives_own_memory(CXCursor method) const {
   const ClangFunctions& clang = unit_.clang();
   const std::string name = unit_.spelling(method);
   if (name.find("release") != name.npos || name.find("detach") != name.npos) return false;
-  const CXCursor definition = clang.getCursorDefinition(method);
+  // What a template makes may have no body yet.
+  const CXCursor pattern = clang.getSpecializedCursorTemplate(method);
+  const CXCursor definition = clang.getCursorDefinition(unit_.is_none(pattern) ? method : pattern);
   if (unit_.is_none(definition)) return is_one_of(name, giving);
   const std::string_view text = unit_.source(definition);
   const std::size_t body = text.find('{');

@@ -16,8 +16,16 @@ class TemporaryReader {
 
   // A declaration of a variable, an assignment, or a `return`; `function` is where it stands.
   void read(CXCursor cursor, CXCursor function);
+  // The members that a constructor begins with.
+  void read_members(CXCursor constructor);
+  // The values in braces of a variable.
+  void read_list(CXCursor list, CXCursor function);
 
  private:
+  void read_value(CXCursor value, CXCursor function);
+  bool is_pointer(CXType type) const {
+    return unit_.clang().getCanonicalType(type).kind == CXType_Pointer;
+  }
   CXCursor kept_value(CXCursor cursor, CXCursor function) const;
   CXCursor without_casts(CXCursor cursor) const;
   bool is_temporary(CXCursor object) const;

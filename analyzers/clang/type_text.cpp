@@ -137,9 +137,10 @@ bool TypeTexts::write(CXType type, int depth, Text& text) const {
       if (type.kind == CXType_Auto) text.resolved = true;
       const CXCursorKind declared = unit_.kind(clang.getTypeDeclaration(type));
       if (declared == CXCursor_TypeAliasTemplateDecl) text.resolved = true;
-      // The arguments as they are written have the names that are known.
-      if (meant.kind == CXType_Record && declared != CXCursor_TypeAliasTemplateDecl &&
-          type.kind == CXType_Unexposed) {
+      // The arguments as they are written have the names that are known; what `using a::b` brings
+      // has none.
+      if (meant.kind == CXType_Record && clang.Type_getNumTemplateArguments(type) > 0 &&
+          declared != CXCursor_TypeAliasTemplateDecl && type.kind == CXType_Unexposed) {
         return write_record(type, depth, text);
       }
       return write(meant, depth + 1, text);
@@ -166,7 +167,12 @@ bool TypeTexts::write_named(CXType type, int depth, Text& text) const {
 
 bool TypeTexts::write_record(CXType type, int depth, Text& text) const {
   const ClangFunctions& clang = unit_.clang();
-  const std::string name = unit_.qualified_name(clang.getTypeDeclaration(type));
+  CXCursor declaration = clang.getTypeDeclaration(type);
+  if (unit_.spelling(declaration).empty()) {
+    declaration = clang.getTypeDeclaration(clang.getCanonicalType(type));
+  }
+  if (unit_.spelling(declaration).empty()) return false;
+  const std::string name = unit_.qualified_name(declaration);
   if (name == "std::basic_string" || name == "std::basic_string_view") {
     text.text += name == "std::basic_string" ? "std::string" : "std::string_view";
     return true;
