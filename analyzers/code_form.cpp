@@ -10,6 +10,12 @@ constexpr std::string_view storage_words[] = {"automatic", "temporary", "static"
 constexpr Form storage_form{.text = true, .words = storage_words};
 constexpr std::string_view status_words[] = {"checked", "dropped", "swallowed"};
 constexpr Form status_form{.text = true, .words = status_words};
+constexpr Field registrar_use_fields[] = {
+    {name, &text_form, true, "qualified C++ name"},
+    {location, &location_form, false, "of its definition"},
+};
+constexpr Form registrar_use_form{.name = "RegistrarUse", .fields = registrar_use_fields};
+constexpr Form registrar_uses_form{.item = &registrar_use_form};
 constexpr Field registrar_object_fields[] = {
     {type, &text_form, true, "C++ type of the object, or the function that registers"},
     {name, &text_form, false, "of the object"},
@@ -21,6 +27,11 @@ constexpr Field registrar_object_fields[] = {
     {calls, &count_form, false, "entries that are added whatever happens"},
     {namespace_, &text_form, false, "of a block that takes a namespace as a whole"},
     {when, &text_form, false, "condition of the build that it depends on"},
+    {uses, &registrar_uses_form, false,
+     "objects that its initialization reads, of other units, and made by code when the program "
+     "starts"},
+    {location, &location_form, false, ""},
+    {tier, &tier_form, false, "`typed`: libclang told it"},
 };
 constexpr Form registrar_object_form{.name = "CodeRegistrar", .fields = registrar_object_fields};
 
@@ -65,12 +76,13 @@ constexpr Field kept_pointer_fields[] = {
     {contiguous, &truth_form, false,
      "of the tensor's pointer that is handed to code without its strides: the function, or who "
      "calls it, makes sure that it is dense; false: nobody does"},
-    {type, &text_form, false, "of the variable whose address it is"},
+    {type, &text_form, false, "of the variable whose address it is, or of the temporary"},
     {value, &text_form, false, "number that the variable begins as"},
     {cast, &text_form, false, "type that it is cast to point to"},
     {function, &text_form, false, "within which it stands"},
     {location, &location_form, false, ""},
     {when, &text_form, false, "condition of the build that it depends on"},
+    {tier, &tier_form, false, "`typed`: libclang told it"},
 };
 constexpr Form kept_pointer_form{.name = "KeptPointer", .fields = kept_pointer_fields};
 

@@ -28,6 +28,9 @@ inline constexpr std::string_view system_words[] = {
     "tensorrt",   "ggml", "tvm-ffi",    "executorch", "fuel",        "torch-autograd", "engine"};
 inline constexpr Form system_form{.text = true, .words = system_words};
 
+inline constexpr std::string_view tier_words[] = {"lexed", "typed"};
+inline constexpr Form tier_form{.text = true, .words = tier_words};
+
 inline constexpr Field location_fields[] = {
     {file, &text_form, true, "path relative to the package or repository, with `/`"},
     {line, &count_form, false, "from 1"},

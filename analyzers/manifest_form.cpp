@@ -144,6 +144,7 @@ constexpr Field kernel_fields[] = {
     {function, &function_or_null, false, ""},
     {symbol, &text_form, false, ""},
     {native_signature, &text_form, false, "C++ text"},
+    {tier, &tier_form, false, "`typed`: libclang told the signature"},
     {library, &text_form, false, "path"},
     {target, &text_form, false, "a name in `targets`"},
     {location, &location_form, false, "where it was registered"},

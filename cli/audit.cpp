@@ -39,6 +39,9 @@ unsigned thread_count(const Options& options) {
 std::uint64_t read_files(Discovered& found, const Settings& settings, unsigned threads,
                          Audit& audit) {
   Facts& facts = audit.facts;
+  TypedOutcome outcome;
+  const TypedOptions typed{
+      .wanted = settings.typed, .program = "/proc/self/exe", .outcome = &outcome};
   std::vector<Facts> parts(found.inputs.size());
   std::vector<MacroUses> macro_uses(found.inputs.size());
   // A single library is read on all threads, and of many each on one.
@@ -47,7 +50,7 @@ std::uint64_t read_files(Discovered& found, const Settings& settings, unsigned t
   side_by_side(threads, parts.size(), [&](std::size_t at) {
     Discovered::Input& input = found.inputs[at];
     if (!input.sources.files.empty()) {
-      parts[at] = load_sources(input.sources, inner, settings.macros, &macro_uses[at]);
+      parts[at] = load_sources(input.sources, inner, settings.macros, &macro_uses[at], typed);
       return;
     }
     parts[at] = input.cache ? load_cache(input.cache, std::move(input.file))
@@ -76,6 +79,11 @@ std::uint64_t read_files(Discovered& found, const Settings& settings, unsigned t
     }
   }
   tell_macro_uses(settings, uses, whole, facts);
+  if (!outcome.reason().empty()) {
+    const std::string skipped = "typed tier (" + outcome.reason() + ')';
+    audit.settings.remarks.push_back(skipped + " skipped: sources were read as text alone");
+    if (settings.strict) audit.unheard.push_back(skipped);
+  }
   return silent;
 }
 

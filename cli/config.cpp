@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::string_view config_keys[] = {
     "profile",  "select",  "ignore", "fail-on", "exclude", "platforms", "architectures",
-    "severity", "silence", "join",   "cache",   "macros",  "pair"};
+    "severity", "silence", "join",   "cache",   "macros",  "pair",      "tier"};
 constexpr std::string_view cache_keys[] = {"name",  "directory", "entry",  "library",
                                            "match", "hash",      "digits", "parts"};
 constexpr std::string_view cache_matches[] = {"exact", "prefix"};
@@ -36,6 +36,7 @@ constexpr std::string_view cache_hashes[] = {"sha256", "xxh128"};
 constexpr std::string_view pair_keys[] = {"name", "predicate", "dispatch", "noop", "noreturn"};
 constexpr std::string_view part_keys[] = {"text", "file", "digest_of"};
 constexpr std::string_view silence_keys[] = {"rule", "subject", "reason"};
+constexpr std::string_view tiers[] = {"lexed", "typed"};
 constexpr std::string_view profiles[] = {"default", "strict", "audit"};
 constexpr std::string_view severities[] = {"error", "warning", "note"};
 constexpr std::string_view fail_words[] = {"error", "warning", "note", "never"};
@@ -63,6 +64,8 @@ class ConfigReader {
       config_.profile = word(node, key, profiles);
     } else if (key == "fail-on") {
       config_.fail_on = word(node, key, fail_words);
+    } else if (key == "tier") {
+      config_.tier = word(node, key, tiers);
     } else if (key == "select") {
       config_.select = texts(node, key);
     } else if (key == "ignore") {

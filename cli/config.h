@@ -35,6 +35,7 @@ struct Config {
   std::string directory;
   std::string profile;
   std::string fail_on;
+  std::string tier;
   std::vector<ConfigText> select;
   std::vector<ConfigText> ignore;
   std::vector<ConfigText> exclude;

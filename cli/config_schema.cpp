@@ -10,7 +10,18 @@ namespace {
 
 using nlohmann::ordered_json;
 
-enum class Shape { texts, profile, fail_on, severities, silences, joins, caches, macros, pairs };
+enum class Shape {
+  texts,
+  profile,
+  fail_on,
+  tier,
+  severities,
+  silences,
+  joins,
+  caches,
+  macros,
+  pairs
+};
 
 struct ConfigKey {
   std::string_view name;
@@ -37,6 +48,8 @@ constexpr ConfigKey config_keys[] = {
      "define it as"},
     {"cache", Shape::caches, "cache directories in a layout that opseal doesn't know by itself"},
     {"pair", Shape::pairs, "support predicates with the functions that they speak for"},
+    {"tier", Shape::tier,
+     "how C++ is read: as text, or with libclang where it is installed, which tells types"},
 };
 
 ordered_json words(std::initializer_list<const char*> list) {
@@ -107,6 +120,8 @@ ordered_json shape_schema(Shape shape) {
       return words({"default", "strict", "audit"});
     case Shape::fail_on:
       return words({"error", "warning", "note", "never"});
+    case Shape::tier:
+      return words({"lexed", "typed"});
     case Shape::severities:
       return {{"type", "object"}, {"additionalProperties", words({"error", "warning", "note"})}};
     case Shape::silences:

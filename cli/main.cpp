@@ -1,7 +1,9 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <string_view>
 
+#include "analyzers/clang/child.h"
 #include "cli/audit.h"
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -34,6 +36,10 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   try {
+    // Not for users: how the program starts itself.
+    if (argc == 2 && std::string_view(argv[1]) == opseal::typed_child_argument) {
+      return opseal::run_typed_child();
+    }
     const opseal::Parsed parsed = opseal::parse_command_line(argc, argv);
     const int code = parsed.options ? opseal::run(*parsed.options) : parsed.exit_code;
     // A report that nobody can read must not look like a clean run.

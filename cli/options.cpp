@@ -51,6 +51,9 @@ void add_reading_options(CLI::App& app, Options& options) {
                  "configuration file instead of the `opseal.toml` found upwards")
       ->type_name("FILE");
   app.add_flag("--no-config", options.no_config, "read no configuration file");
+  app.add_option("--tier", options.tier,
+                 "lexed: read C++ as text (default); typed: ask libclang for types, too")
+      ->check(CLI::IsMember({"lexed", "typed"}));
   app.add_option("-j,--threads", options.threads, "threads; 0: one for each core")
       ->check(CLI::Range(0u, 256u));
 }

@@ -45,6 +45,8 @@ struct Options {
   // auto, always, never
   std::string color = "auto";
   unsigned threads = 0;
+  // `lexed`, `typed`; empty: as the configuration says.
+  std::string tier;
 
   // explain, schema, export: the name
   std::string name;

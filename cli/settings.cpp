@@ -105,6 +105,7 @@ std::string cache_directory(const std::string& written, const std::string& base)
 void apply_config(const Config& config, Settings& settings) {
   if (!config.profile.empty()) settings.profile = parse_profile(config.profile);
   if (!config.fail_on.empty()) set_fail_on(settings, config.fail_on);
+  settings.typed = config.tier == "typed";
   settings.select = values(config.select);
   settings.ignore = values(config.ignore);
   for (const ConfigText& pattern : config.exclude) {
@@ -217,6 +218,7 @@ Settings make_settings(const Options& options) {
     settings.exclude.push_back(exclusion(pattern, std::filesystem::current_path().string()));
   }
   settings.strict = options.strict;
+  if (!options.tier.empty()) settings.typed = options.tier == "typed";
   if (!options.platforms.empty() || !options.architectures.empty()) {
     settings.also_stated = {settings.stated.file, {}, {}, std::move(settings.stated.joins)};
     settings.stated = state_arguments(options);

@@ -53,6 +53,8 @@ struct Settings {
   bool compares = false;
   Impact fail_on_impact = Impact::breaking;
   bool strict = false;
+  // libclang is asked about C++ sources.
+  bool typed = false;
   // `required_platforms` and `architectures`, and the text that states them.
   StatedSettings stated;
   // What the file states where the command line states the rest.

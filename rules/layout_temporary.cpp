@@ -13,10 +13,15 @@ void check(const Facts& facts, Sink& sink) {
       sink.inspected();
       if (!holder.is("temporary")) continue;
       const Fact expression = pointer[Key::expression];
-      sink.add(std::string(pointer[Key::function].text("pointer")),
-               quote(expression.text()) + " is kept, and the tensor that owns the memory ends " +
-                   "with the statement",
-               evidence(pointer, "taken here" + site_of(pointer)));
+      const Fact type = pointer[Key::type];
+      const std::string owner = type.is_text() ? quote(type.text()) : "tensor";
+      Finding& finding = sink.add(std::string(pointer[Key::function].text("pointer")),
+                                  quote(expression.text()) + " is kept, and the " + owner +
+                                      " that owns the memory ends with the statement",
+                                  evidence(pointer, "taken here" + site_of(pointer)));
+      if (type.is_text()) {
+        finding.fix = "give the " + owner + " a name that lives as long as the pointer";
+      }
     }
   }
 }

@@ -53,6 +53,7 @@ constexpr Exception exceptions[] = {
     {"operators.kernels.library", "a path; what the file holds is compared under `libraries`"},
     {"operators.kernels.package", "who registered it; what was registered is compared"},
     {"operators.kernels.witnesses", "how the kernel was learned of"},
+    {"operators.kernels.tier", "how the signature was learned"},
     {"operators.kernels.dispatches.expression", "by what one choice is known again"},
     {"operators.kernels.dispatches.checked", "how the code is written; its dtypes are compared"},
     {"operators.kernels.dispatches.tested", "how the code is written"},

@@ -76,6 +76,7 @@ void write_pointer(const KeptPointer& pointer, PlacedWriter& writer) {
   writer.text_if(Key::cast, pointer.cast, pointer.place);
   writer.text_if(Key::function, pointer.function, pointer.place);
   writer.text_if(Key::when, pointer.when.text(), pointer.place);
+  if (pointer.typed) writer.text(Key::tier, "typed", pointer.place);
   writer.close(object);
 }
 

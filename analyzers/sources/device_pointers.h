@@ -17,13 +17,15 @@ struct KeptPointer {
   // dies with the statement); else empty.
   std::string_view holder;
   // Of a variable's address: the type of the variable, the number that it begins as, and the type
-  // that is read from there.
+  // that is read from there. Of a temporary its type, where that is known.
   std::string type;
   std::string value;
   std::string cast;
   std::string function;
   BuildCondition when;
   SourcePlace place;
+  // Told by libclang.
+  bool typed = false;
 };
 
 // Whether a file takes a pointer from what a call gives: others are not read for it.

@@ -45,6 +45,7 @@
 #include "analyzers/sources/torch_cpp.h"
 #include "analyzers/sources/torch_python.h"
 #include "analyzers/sources/tvm.h"
+#include "analyzers/sources/typed_tier.h"
 #include "opseal/side_by_side.h"
 #include "opseal/text.h"
 
@@ -69,10 +70,12 @@ bool read_bytes(const InputFile& file, std::string& bytes) {
 
 class SourceLoader {
  public:
-  SourceLoader(SourceFolder folder, unsigned threads, std::string stated_macros)
+  SourceLoader(SourceFolder folder, unsigned threads, std::string stated_macros,
+               const TypedOptions& typed)
       : folder_(std::move(folder)),
         threads_(std::max(1u, threads)),
-        stated_macros_(std::move(stated_macros)) {
+        stated_macros_(std::move(stated_macros)),
+        typed_(typed) {
     for (const InputFile& file : folder_.files) paths_.push_back(file.path);
   }
 
@@ -104,7 +107,7 @@ class SourceLoader {
         cpp_files_.push_back(at);
       }
     }
-    SourceTree tree(
+    tree_ = std::make_unique<SourceTree>(
         cpp, registration_vocabulary(),
         [this](const std::string& path, std::string& bytes) {
           const auto found = std::lower_bound(paths_.begin(), paths_.end(), path);
@@ -113,7 +116,8 @@ class SourceLoader {
           return read_again(at, bytes);
         },
         stated_macros_);
-    if (!cpp.empty()) tree.discover();
+    if (!cpp.empty()) tree_->discover();
+    const SourceTree& tree = *tree_;
     records_.files.resize(paths_.size());
     records_.devices.resize(paths_.size());
     std::vector<std::uint32_t> tree_file(paths_.size(), no_file);
@@ -413,6 +417,7 @@ class SourceLoader {
     find_pairs();
     find_tables();
     join_devices();
+    ask_types();
     write_documents(records_, folder_, paths_, facts_);
     if (facts_.documents.empty() && facts_.problems.empty()) facts_ = {};
   }
@@ -469,6 +474,21 @@ class SourceLoader {
         [this](std::size_t at, std::string& bytes) { return read_again(at, bytes); });
   }
 
+  // Last, since what the text says is not asked for again.
+  void ask_types() {
+    if (!typed_.wanted || cpp_files_.empty()) return;
+    std::vector<std::string> opened;
+    for (const InputFile& file : folder_.files) opened.push_back(file.open_path);
+    std::string root;
+    if (!folder_.partial) {
+      root = root_of_tree(folder_.place.path, paths_[cpp_files_[0]], opened[cpp_files_[0]]);
+    }
+    TypedTier tier(
+        *tree_, paths_, cpp_files_, std::move(opened), std::move(root),
+        [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); });
+    tier.run(typed_, threads_, records_);
+  }
+
   // Support predicates and what they speak for.
   void find_pairs() {
     // What isn't given may be what serves a kind.
@@ -504,6 +524,8 @@ class SourceLoader {
   SourceFolder folder_;
   unsigned threads_;
   std::string stated_macros_;
+  const TypedOptions& typed_;
+  std::unique_ptr<SourceTree> tree_;
   std::vector<std::string> paths_;
   std::vector<std::size_t> cpp_files_;
   TreeRecords records_;
@@ -513,8 +535,8 @@ class SourceLoader {
 }  // namespace
 
 Facts load_sources(SourceFolder folder, unsigned threads, const std::string& stated_macros,
-                   MacroUses* uses) {
-  SourceLoader loader(std::move(folder), threads, stated_macros);
+                   MacroUses* uses, const TypedOptions& typed) {
+  SourceLoader loader(std::move(folder), threads, stated_macros, typed);
   Facts facts = loader.load();
   if (uses != nullptr) loader.add_macro_uses(*uses);
   return facts;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzers/sources/pair_description.h"
+#include "analyzers/sources/typed_options.h"
 #include "opseal/facts.h"
 
 namespace opseal {
@@ -45,9 +46,9 @@ using MacroUses = std::map<std::string, MacroUse>;
 // What a tree of sources registers, from its text alone: nothing is compiled, run or imported. A
 // document for each system that anything is registered with; for most folders there is nothing.
 // `stated_macros`: `#define` lines that hold whatever the sources themselves define; `uses`, where
-// given, gets those that are used.
+// given, gets those that are used. `typed`: whether libclang is asked for the rest.
 Facts load_sources(SourceFolder folder, unsigned threads, const std::string& stated_macros = {},
-                   MacroUses* uses = nullptr);
+                   MacroUses* uses = nullptr, const TypedOptions& typed = {});
 
 // Whether a file is read as a source, by its name.
 bool is_source(std::string_view path);

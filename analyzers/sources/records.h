@@ -69,6 +69,8 @@ struct SourceFunction {
   // C++: that type, and those of the parameters, without what makes no other type for a registry:
   // to tell whether two declarations are of one function.
   std::vector<std::string> types;
+  // libclang told the signature.
+  bool typed = false;
 };
 
 // The namespace in which something is registered.

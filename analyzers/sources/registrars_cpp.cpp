@@ -276,6 +276,16 @@ void write_registrars(const std::vector<RegistrarRecord>& records, PlacedWriter&
     if (record.added) writer.count(Key::calls, *record.added, record.place);
     writer.text_if(Key::namespace_, record.space, record.place);
     writer.text_if(Key::when, record.when.text(), record.place);
+    if (record.says_uses) {
+      const std::uint32_t uses = writer.open(Key::uses, NodeType::list, record.place);
+      for (const RegistrarUse& use : record.uses) {
+        const std::uint32_t one = writer.open(Key::none, NodeType::object, use.definition);
+        writer.text(Key::name, use.name.text, use.name.place);
+        writer.close(one);
+      }
+      writer.close(uses);
+    }
+    if (record.typed) writer.text(Key::tier, "typed", record.place);
     writer.close(item);
   }
   writer.close_list(list);

@@ -10,7 +10,13 @@
 
 namespace opseal {
 
-// An object or a call that registers, in the body of a function, with what can go wrong with it.
+// An object that an initialization reads: the place where it does, and the place of its definition.
+struct RegistrarUse {
+  PlacedName name;
+  SourcePlace definition;
+};
+
+// An object or a call that registers, with what can go wrong with it.
 struct RegistrarRecord {
   std::string type;
   std::string name;
@@ -24,6 +30,11 @@ struct RegistrarRecord {
   // Of a block that takes a namespace as a whole.
   std::string space;
   BuildCondition when;
+  // Of other units, and made by code when the program starts.
+  std::vector<RegistrarUse> uses;
+  bool says_uses = false;
+  // Told by libclang.
+  bool typed = false;
   SourcePlace place;
 };
 

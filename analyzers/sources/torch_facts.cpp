@@ -35,6 +35,7 @@ void write_kernel(const TorchRecord& kernel, PlacedWriter& writer) {
   const SourceFunction& function = kernel.function;
   if (function.declared || !function.name.empty()) writer.function(Key::function, function);
   if (!kernel.python) writer.text_if(Key::native_signature, function.signature, function.place);
+  if (function.typed) writer.text(Key::tier, "typed", kernel.place);
   write_dispatches(kernel, writer);
   if (!kernel.writes.empty()) writer.texts(Key::writes, kernel.writes, kernel.function.place);
   if (!kernel.uses.empty()) writer.texts(Key::uses, kernel.uses, kernel.function.place);

@@ -43,6 +43,12 @@ std::vector<Mistake> code_mistakes() {
              place,
              {{"type", "MicroMutableOpResolver"}, {"name", "resolver"}, {"max", 4}, {"calls", 5}});
        }},
+      {"registrar-static-order", "a registrar that reads a table of another file",
+       [](Place& place) {
+         return add_registrar(
+             place,
+             {{"type", "Registrar"}, {"name", "scale"}, {"uses", {{{"name", "kernels::table"}}}}});
+       }},
       {"register-status-ignored", "a result that nobody reads",
        [](Place& place) {
          return add_registrar(place, {{"type", "register_kernels"}, {"status", "dropped"}});

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace opseal {
+
+// What libclang tells of one file. Places are bytes of that file.
+struct TypedPlace {
+  std::uint32_t offset = 0;
+  std::uint32_t length = 0;
+};
+
+// A function that was asked for, with its types as they are behind the names that the project gives
+// them.
+struct TypedFunction {
+  // That of its name, or of the `[` of a lambda; nothing where it was asked for by name.
+  TypedPlace place;
+  // As it was asked for; empty where it was asked for by place.
+  std::string name;
+  // `Tensor (const Tensor & x, int64_t n)`
+  std::string signature;
+  std::vector<std::string> parameters;
+  // A parameter that torch fills in by itself is not among them.
+  std::uint32_t positional = 0;
+  // A type was found behind a name, or worked out.
+  bool resolved = false;
+};
+
+// A pointer that a member function of a temporary gives, and that is kept.
+struct TypedPointer {
+  TypedPlace place;
+  std::string expression;
+  // That of the temporary.
+  std::string type;
+  std::string function;
+};
+
+// A call that registers something and answers whether it worked.
+struct TypedStatus {
+  TypedPlace place;
+  std::string callee;
+  bool dropped = false;
+};
+
+// An object that a namespace or a class has.
+struct TypedUse {
+  TypedPlace place;
+  // Qualified.
+  std::string name;
+};
+
+// An object whose initialization registers something, with the objects that it reads on the way and
+// that other units define.
+struct TypedRegistrar {
+  TypedPlace place;
+  std::string type;
+  std::string name;
+  std::vector<TypedUse> uses;
+};
+
+// The definition of such an object.
+struct TypedGlobal {
+  TypedPlace place;
+  std::string name;
+  // It is made by code that runs when the program starts.
+  bool dynamic = false;
+};
+
+struct TypedFile {
+  std::vector<TypedFunction> functions;
+  std::vector<TypedPointer> pointers;
+  std::vector<TypedStatus> statuses;
+  std::vector<TypedRegistrar> registrars;
+  std::vector<TypedGlobal> globals;
+};
+
+// What is asked of one file.
+struct TypedQuestion {
+  // As diagnostics of nobody's name it; the suffix says what language it is.
+  std::string path;
+  // Text before the file's own: what stands for headers that aren't there, and those of the
+  // project. `prelude`: bytes of the former.
+  std::string text;
+  std::uint32_t prelude = 0;
+  std::uint32_t prefix = 0;
+  // Where the file is on disk, and how it is compiled; no flags: nobody knows, and `text` is read.
+  std::string open_path;
+  std::string root;
+  std::vector<std::string> flags;
+  // Of processor time.
+  std::uint32_t seconds = 10;
+  // Places of functions, sorted, and names.
+  std::vector<std::uint32_t> functions;
+  std::vector<std::string> names;
+};
+
+// Questions and answers travel through pipes as rows of texts, each with its length before it, so
+// that a text may hold any byte and a reader never looks for an end.
+class RowWriter {
+ public:
+  void text(std::string_view value) {
+    bytes_ += std::to_string(value.size());
+    bytes_ += ':';
+    bytes_ += value;
+  }
+  void count(std::size_t value) { text(std::to_string(value)); }
+  void place(const TypedPlace& place) {
+    count(place.offset);
+    count(place.length);
+  }
+  const std::string& bytes() const { return bytes_; }
+  void clear() { bytes_.clear(); }
+
+ private:
+  std::string bytes_;
+};
+
+// Reads them again. What is no row of texts, or too large to be a number, is the end, and `broken`.
+class RowReader {
+ public:
+  explicit RowReader(std::string_view bytes) : bytes_(bytes) {}
+
+  bool at_end() const { return broken_ || at_ == bytes_.size(); }
+  bool broken() const { return broken_; }
+  std::string_view text();
+  std::uint32_t count();
+  TypedPlace place();
+  // The number of texts that follow; no more than there are bytes.
+  std::size_t size();
+
+ private:
+  std::string_view bytes_;
+  std::size_t at_ = 0;
+  bool broken_ = false;
+};
+
+void write_question(const TypedQuestion& question, RowWriter& writer);
+TypedQuestion read_question(RowReader& reader);
+void write_answer(const TypedFile& file, RowWriter& writer);
+TypedFile read_answer(RowReader& reader);
+
+}  // namespace opseal

@@ -1,0 +1,165 @@
+#include "analyzers/clang/unit.h"
+
+#include <algorithm>
+
+#include "analyzers/clang/compile_flags.h"
+
+namespace opseal {
+namespace {
+
+// A name within names; real ones have five.
+constexpr int most_scopes = 32;
+
+}  // namespace
+
+ClangUnit::~ClangUnit() {
+  if (unit_ != nullptr) clang_.disposeTranslationUnit(unit_);
+  clang_.disposeIndex(index_);
+}
+
+std::string ClangUnit::parse(const TypedQuestion& question) {
+  root_ = question.root;
+  if (parse_full(question)) return {};
+  prelude_ = question.prelude;
+  prefix_ = question.prefix;
+  std::vector<const char*> flags;
+  const std::vector<std::string> own = flags_without_headers(question.path);
+  for (const std::string& flag : own) flags.push_back(flag.c_str());
+  CXUnsavedFile file{question.path.c_str(), question.text.c_str(),
+                     static_cast<unsigned long>(question.text.size())};
+  const CXErrorCode error = clang_.parseTranslationUnit2(
+      index_, question.path.c_str(), flags.data(), static_cast<int>(flags.size()), &file, 1,
+      CXTranslationUnit_SingleFileParse | CXTranslationUnit_KeepGoing, &unit_);
+  if (error == CXError_Crashed) return "libclang crashed";
+  if (error != CXError_Success || unit_ == nullptr) return "libclang can't parse it";
+  file_ = clang_.getFile(unit_, question.path.c_str());
+  return {};
+}
+
+bool ClangUnit::parse_full(const TypedQuestion& question) {
+  if (question.flags.empty()) return false;
+  std::vector<const char*> flags;
+  for (const std::string& flag : question.flags) flags.push_back(flag.c_str());
+  const CXErrorCode error = clang_.parseTranslationUnit2(
+      index_, question.open_path.c_str(), flags.data(), static_cast<int>(flags.size()), nullptr, 0,
+      CXTranslationUnit_KeepGoing, &unit_);
+  if (error != CXError_Success || unit_ == nullptr) return false;
+  if (headers_are_missing()) {
+    clang_.disposeTranslationUnit(unit_);
+    unit_ = nullptr;
+    return false;
+  }
+  file_ = clang_.getFile(unit_, question.open_path.c_str());
+  full_ = true;
+  return true;
+}
+
+// A header that isn't there is fatal to libclang. The set of diagnostics is asked for once: each
+// `clang_getDiagnostic` makes it anew.
+bool ClangUnit::headers_are_missing() const {
+  const CXDiagnosticSet set = clang_.getDiagnosticSetFromTU(unit_);
+  bool fatal = false;
+  for (unsigned at = 0; at < clang_.getNumDiagnosticsInSet(set) && !fatal; ++at) {
+    const CXDiagnostic one = clang_.getDiagnosticInSet(set, at);
+    fatal = clang_.getDiagnosticSeverity(one) == CXDiagnostic_Fatal;
+    clang_.disposeDiagnostic(one);
+  }
+  clang_.disposeDiagnosticSet(set);
+  return fatal;
+}
+
+std::vector<CXCursor> ClangUnit::children(CXCursor cursor) const {
+  std::vector<CXCursor> found;
+  clang_.visitChildren(
+      cursor,
+      [](CXCursor child, CXCursor, CXClientData list) {
+        static_cast<std::vector<CXCursor>*>(list)->push_back(child);
+        return CXChildVisit_Continue;
+      },
+      &found);
+  return found;
+}
+
+std::string ClangUnit::text(CXString string) const {
+  const char* bytes = clang_.getCString(string);
+  std::string copy = bytes == nullptr ? "" : bytes;
+  clang_.disposeString(string);
+  return copy;
+}
+
+std::string ClangUnit::qualified_name(CXCursor cursor) const {
+  std::string name = spelling(cursor);
+  CXCursor scope = clang_.getCursorSemanticParent(cursor);
+  for (int steps = 0; steps < most_scopes; ++steps) {
+    const CXCursorKind what = kind(scope);
+    if (what == CXCursor_TranslationUnit || is_none(scope)) break;
+    const bool names = what == CXCursor_Namespace || what == CXCursor_StructDecl ||
+                       what == CXCursor_ClassDecl || what == CXCursor_ClassTemplate;
+    if (names && !(what == CXCursor_Namespace && clang_.Cursor_isInlineNamespace(scope) != 0)) {
+      const std::string outer = spelling(scope);
+      const bool is_unnamed = outer.empty() || outer.find('(') != outer.npos;
+      name = (is_unnamed ? std::string("(unnamed)") : outer) + "::" + name;
+    }
+    scope = clang_.getCursorSemanticParent(scope);
+  }
+  return name;
+}
+
+// The place in the file where a macro is used counts, not the place in the macro: what is pasted
+// together is spelled nowhere.
+ClangUnit::Spot ClangUnit::spot(CXSourceLocation location) const {
+  Spot spot;
+  clang_.getExpansionLocation(location, &spot.file, nullptr, nullptr, &spot.offset);
+  return spot;
+}
+
+bool ClangUnit::is_in_file(CXCursor cursor) const {
+  const Spot at = spot(clang_.getCursorLocation(cursor));
+  return at.file != nullptr && clang_.File_isEqual(at.file, file_) != 0 && at.offset >= prefix_;
+}
+
+TypedPlace ClangUnit::name_place(CXCursor cursor) const {
+  const Spot at = spot(clang_.getCursorLocation(cursor));
+  const std::size_t length = spelling(cursor).size();
+  return {at.offset - std::min(at.offset, prefix_), static_cast<std::uint32_t>(length)};
+}
+
+TypedPlace ClangUnit::extent(CXCursor cursor) const {
+  const CXSourceRange range = clang_.getCursorExtent(cursor);
+  const Spot start = spot(clang_.getRangeStart(range));
+  const Spot end = spot(clang_.getRangeEnd(range));
+  return {start.offset - std::min(start.offset, prefix_),
+          end.offset - std::min(end.offset, start.offset)};
+}
+
+bool ClangUnit::is_conversion(CXCursor cursor, CXCursor child) const {
+  if (kind(cursor) != CXCursor_UnexposedExpr) return false;
+  const TypedPlace outer = extent(cursor);
+  const TypedPlace inner = extent(child);
+  return outer.offset == inner.offset && outer.length == inner.length;
+}
+
+std::string_view ClangUnit::source(CXCursor cursor) const {
+  const CXSourceRange range = clang_.getCursorExtent(cursor);
+  const Spot start = spot(clang_.getRangeStart(range));
+  const Spot end = spot(clang_.getRangeEnd(range));
+  if (start.file == nullptr || end.file == nullptr ||
+      clang_.File_isEqual(start.file, end.file) == 0 || end.offset < start.offset) {
+    return {};
+  }
+  std::size_t size = 0;
+  const char* bytes = clang_.getFileContents(unit_, start.file, &size);
+  if (bytes == nullptr || end.offset > size) return {};
+  return std::string_view(bytes, size).substr(start.offset, end.offset - start.offset);
+}
+
+bool ClangUnit::is_of_project(CXCursor cursor) const {
+  const CXSourceLocation location = clang_.getCursorLocation(cursor);
+  const Spot at = spot(location);
+  if (at.file == nullptr) return false;
+  if (!full_) return at.offset >= prelude_;
+  if (clang_.Location_isInSystemHeader(location) != 0) return false;
+  return !root_.empty() && text(clang_.getFileName(at.file)).starts_with(root_);
+}
+
+}  // namespace opseal

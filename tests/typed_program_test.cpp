@@ -1,0 +1,100 @@
+// The typed tier as users meet it: on the command line, in `opseal.toml`, with a build's commands.
+
+#include <doctest/doctest.h>
+
+#include <iostream>
+#include <string>
+
+#include "cli/process.h"
+#include "tests/support.h"
+#include "tests/tree.h"
+
+namespace opseal::test {
+namespace {
+
+constexpr const char* source =
+    "#include \"api.h\"\n"
+    "namespace lib {\n"
+    "at::Tensor scale(const at::Tensor& x, api::count_t n) { return x; }\n"
+    "}\n"
+    "TORCH_LIBRARY(lib, m) { m.def(\"scale(Tensor x, float n) -> Tensor\"); }\n"
+    "TORCH_LIBRARY_IMPL(lib, CPU, m) { m.impl(\"scale\", lib::scale); }\n";
+
+// Stands for the headers of a framework, outside of the project.
+constexpr const char* api_header =
+    "#pragma once\n"
+    "namespace at { struct Tensor {}; }\nnamespace api { typedef long count_t; }\n"
+    "struct Block { template <class... A> void def(A...); template <class... A> void impl(A...); "
+    "};\n"
+    "#define TORCH_LIBRARY(n, m) static void define_##n(Block& m)\n"
+    "#define TORCH_LIBRARY_IMPL(n, k, m) static void implement_##n(Block& m)\n";
+
+ProcessResult run(const std::string& library, std::vector<std::string> arguments) {
+  std::vector<std::string> command{"env"};
+  if (!library.empty()) command.push_back("OPSEAL_LIBCLANG=" + library);
+  command.insert(command.end(), {OPSEAL_BINARY, "check", "--select", "schema-type"});
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return run_process(command);
+}
+
+bool is_skipped(const ProcessResult& result) {
+  const bool skipped = result.output.find("typed tier") != std::string::npos;
+  if (skipped) std::cout << "skipped: no libclang\n";
+  return skipped;
+}
+
+}  // namespace
+
+TEST_CASE("typed: without libclang the tier is skipped, and only --strict makes that count") {
+  const Tree tree;
+  tree.add("project/ops.cpp", source);
+  const ProcessResult plain = run("/dev/null", {"--no-config", "--tier", "typed", "project"});
+  CHECK(plain.status == 0);
+  CHECK(plain.output.find("typed tier (/dev/null") != std::string::npos);
+  const ProcessResult strict =
+      run("/dev/null", {"--no-config", "--strict", "--tier", "typed", "project"});
+  CHECK(strict.status == 4);
+  // Nobody asked for it.
+  const ProcessResult lexed = run("/dev/null", {"--no-config", "--strict", "project"});
+  CHECK(lexed.status == 0);
+  CHECK(lexed.output.find("typed tier") == std::string::npos);
+  CHECK(run("", {"--tier", "deep", "project"}).status == 2);
+}
+
+TEST_CASE("typed: the configuration asks for it, and the command line takes it back") {
+  const Tree tree;
+  tree.add("project/opseal.toml", "tier = \"typed\"\n");
+  tree.add("project/ops.cpp", source);
+  const std::string config = "--config=project/opseal.toml";
+  CHECK(run("/dev/null", {config, "--strict", "project"}).status == 4);
+  CHECK(run("/dev/null", {config, "--strict", "--tier", "lexed", "project"}).status == 0);
+  tree.add("project/opseal.toml", "tier = \"deep\"\n");
+  CHECK(run("/dev/null", {config, "project"}).status == 2);
+}
+
+TEST_CASE("typed: a file that a build compiles is parsed with its headers") {
+  const Tree tree;
+  tree.add("project/csrc/ops.cpp", source);
+  tree.add("framework/api.h", api_header);
+  const std::vector<std::string> arguments{"--no-config", "--tier", "typed",
+                                           "-o",          "json",   "project"};
+  const ProcessResult alone = run("", arguments);
+  if (is_skipped(alone)) return;
+  // Nothing tells what `api::count_t` is.
+  CHECK(alone.status == 0);
+  const std::string root = tree.root().string();
+  tree.add("project/build/compile_commands.json",
+           R"([{"directory": ")" + root + R"(/project/build", "file": "../csrc/ops.cpp", )" +
+               R"("command": "g++ -I../../framework -O2 -o ops.o -c ../csrc/ops.cpp"}])");
+  const ProcessResult built = run("", arguments);
+  CHECK(built.status == 1);
+  CHECK(built.output.find("takes `int64_t n` where its schema has `float n`") != std::string::npos);
+  CHECK(built.output.find(R"("tier":"typed")") != std::string::npos);
+  // Without them it is parsed alone again.
+  tree.add("project/build/compile_commands.json",
+           R"([{"directory": ")" + root + R"(/project/build", "file": "../csrc/ops.cpp", )" +
+               R"("command": "g++ -Igone -c ../csrc/ops.cpp"}])");
+  CHECK(run("", arguments).status == 0);
+}
+
+}  // namespace opseal::test
