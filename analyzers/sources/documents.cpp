@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzers/sources/engines.h"
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/torch_facts.h"
@@ -34,6 +35,7 @@ class DocumentWriter {
     write_executorch_document(writer);
     write_pair_document(writer);
     write_registrar_document(writer);
+    write_engine_documents(writer);
     write_cache_document(writer);
     write_device_document(writer);
     for (FileRecords& file : records_.files) {
@@ -222,6 +224,18 @@ class DocumentWriter {
     begin("engine", files, {}, writer);
     write_registrars(registrars, writer);
     writer.end();
+  }
+
+  // One for each, since each has a way of its own to treat a second registration.
+  void write_engine_documents(PlacedWriter& writer) {
+    for (Engine& engine : records_.engines) {
+      if (!settle_engine(engine, folder_.partial)) continue;
+      std::set<std::uint32_t> files{engine.place.file};
+      for (const EngineEntry& entry : engine.entries) files.insert(entry.place.file);
+      begin("engine", files, {}, writer);
+      write_engine(engine, writer);
+      writer.end();
+    }
   }
 
   void write_cache_document(PlacedWriter& writer) {

@@ -7,6 +7,7 @@
 #include "analyzers/sources/cache_facts.h"
 #include "analyzers/sources/device_code.h"
 #include "analyzers/sources/dispatch_pairs.h"
+#include "analyzers/sources/engines.h"
 #include "analyzers/sources/executorch.h"
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
@@ -49,6 +50,7 @@ struct TreeRecords {
   std::vector<FileRecords> files;
   std::vector<TorchRecord> torch;
   std::vector<DispatchPair> pairs;
+  std::vector<Engine> engines;
   // By number of the file.
   std::vector<DeviceCode> devices;
 };

@@ -25,6 +25,7 @@
 #include "analyzers/sources/dispatch_index.h"
 #include "analyzers/sources/dispatch_pairs.h"
 #include "analyzers/sources/documents.h"
+#include "analyzers/sources/engines.h"
 #include "analyzers/sources/executorch.h"
 #include "analyzers/sources/file_records.h"
 #include "analyzers/sources/handlers.h"
@@ -313,6 +314,8 @@ class SourceLoader {
         records);
     find_pairs();
     join_devices();
+    records_.engines = find_python_engines(
+        paths_, [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); });
     write_documents(records_, folder_, paths_, facts_);
     if (facts_.documents.empty() && facts_.problems.empty()) facts_ = {};
   }
