@@ -121,7 +121,7 @@ class Check {
       if (entry[Key::kind].is_text() && keys.size() < 1000) keys.push_back(entry[Key::kind].text());
     }
     std::string message = "looks up " + quote(lookup[Key::kind].text()) + lookup_site(lookup) +
-                          ", and none of the " + plural(entries.size(), "key") + " there is it";
+                          ", which is none of the " + plural(entries.size(), "registered key");
     if (suggestions_++ < most_suggestions) {
       message += did_you_mean(lookup[Key::kind].text(), keys);
     }

@@ -205,8 +205,8 @@ class LogCheck {
   Shown shown_;
 };
 
-// The log of a registry that sources write to: two lines of one key in one file, of which a build or
-// a run has both.
+// The log of a registry that sources write to: two lines of one key in one file, of which a build
+// or a run has both.
 void check_source_log(const Fact& manifest, Sink& sink) {
   std::unordered_map<Name, Fact> first_of;
   Fact registry;
@@ -224,9 +224,10 @@ void check_source_log(const Fact& manifest, Sink& sink) {
     std::string message = quote(item[Key::name].text()) + " registered twice";
     if (manifest[Key::on_duplicate].is("replace")) message += ": the second replaces the first";
     if (manifest[Key::on_duplicate].is("ignore")) message += ": the second is ignored";
-    Finding& finding = sink.add(std::string(registry.text(item[Key::name].text())), std::move(message),
-                                evidence(item, "registered again here"));
+    Finding& finding = sink.add(std::string(registry.text(item[Key::name].text())),
+                                std::move(message), evidence(item, "registered again here"));
     finding.related.push_back(evidence(first, "the first one"));
+    finding.fix = "remove one of the two, or give it the key that was meant";
   }
 }
 

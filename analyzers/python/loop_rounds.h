@@ -21,8 +21,8 @@ class PythonLoopRounds {
   PythonLoopRounds(const PythonSyntax& syntax, PythonConstants& constants)
       : syntax_(syntax), constants_(constants) {}
 
-  // What `make` makes, once for each round of the loops whose names it asks for. Too many rounds, or
-  // one that isn't known: once, undecided.
+  // What `make` makes, once for each round of the loops whose names it asks for. Too many rounds,
+  // or one that isn't known: once, undecided.
   template <typename Made, typename Make>
   std::vector<Made> all(const Make& make) {
     constants_.rounds.clear();

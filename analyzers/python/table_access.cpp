@@ -10,7 +10,7 @@ namespace {
 using Kind = PythonTableAccess::Kind;
 
 constexpr std::array<std::string_view, 18> reading{
-    "len",  "list", "sorted", "set",  "tuple", "str", "repr", "iter",      "dict",
+    "len",  "list", "sorted", "set",   "tuple", "str", "repr", "iter",      "dict",
     "bool", "any",  "all",    "print", "max",   "min", "join", "frozenset", "format"};
 
 constexpr std::array<std::string_view, 4> views{"items", "keys", "values", "copy"};
@@ -163,8 +163,8 @@ PythonTableAccess python_table_access(const PythonSyntax& syntax, SyntaxIndex ta
         return access;
       }
       if (has_key) {
-        access.kind = method == "append" || method == "add" || method == "insert" ? Kind::append
-                                                                                 : Kind::read;
+        access.kind =
+            method == "append" || method == "add" || method == "insert" ? Kind::append : Kind::read;
         return access;
       }
       access.kind = is_one_of(method, views) ? Kind::harmless : Kind::unknown;

@@ -69,8 +69,8 @@ class Definitions {
   }
 
   std::string name_of(SyntaxIndex definition) const {
-    const SyntaxIndex name = definition == 0 ? no_syntax
-                                             : syntax_.child(definition, SyntaxField::name);
+    const SyntaxIndex name =
+        definition == 0 ? no_syntax : syntax_.child(definition, SyntaxField::name);
     return name == no_syntax ? std::string() : std::string(syntax_.text_of(name));
   }
 
@@ -120,9 +120,8 @@ class Definitions {
     if (!syntax_.is(right, SyntaxKind::dictionary)) return;
     std::size_t functions = 0;
     for (const SyntaxIndex pair : syntax_.children(right)) {
-      const SyntaxIndex key = syntax_.is(pair, SyntaxKind::pair)
-                                  ? syntax_.child(pair, SyntaxField::key)
-                                  : no_syntax;
+      const SyntaxIndex key =
+          syntax_.is(pair, SyntaxKind::pair) ? syntax_.child(pair, SyntaxField::key) : no_syntax;
       const SyntaxIndex value =
           key == no_syntax ? no_syntax : syntax_.child(pair, SyntaxField::value);
       // `**others`
@@ -269,8 +268,8 @@ class Definitions {
     const bool method = is_method(function, accessor.of_class);
     accessor.name = name_of(function);
     constants_.restart();
-    const bool fixed = table_parameters(syntax_, scopes_, constants_, function, method,
-                                        accessor.parameters);
+    const bool fixed =
+        table_parameters(syntax_, scopes_, constants_, function, method, accessor.parameters);
     const Body& body = body_of(function);
     read_stores(table, function, doings, accessor, fixed, body);
     read_lookups(table, function, doings, accessor, fixed, body);
@@ -288,8 +287,8 @@ class Definitions {
   }
 
   static bool is_constant(const PythonAccessor& accessor) {
-    for (const PythonKeyPart& part : accessor.key) {
-      for (const PythonKeyPiece& piece : part.pieces) {
+    for (const PythonTableKeyPart& part : accessor.key) {
+      for (const PythonTableKeyPiece& piece : part.pieces) {
         if (piece.parameter >= 0 || piece.decorated) return false;
       }
     }
@@ -340,7 +339,7 @@ class Definitions {
 
   void read_lookups(PythonTable& table, SyntaxIndex function, const Doings& doings,
                     PythonAccessor accessor, bool fixed, const Body& body) {
-    std::vector<PythonKeyPart> key;
+    std::vector<PythonTableKeyPart> key;
     std::string written;
     std::size_t reads = 0;
     std::size_t gets = 0;
@@ -368,8 +367,8 @@ class Definitions {
       if (access.kind == Access::test) ++tests;
       if (access.kind != Access::get) continue;
       ++gets;
-      const bool none = access.otherwise == no_syntax ||
-                        syntax_.is(access.otherwise, SyntaxKind::none);
+      const bool none =
+          access.otherwise == no_syntax || syntax_.is(access.otherwise, SyntaxKind::none);
       if (!none) followed = false;
       const SyntaxIndex parent = syntax_[access.whole].parent;
       returned = parent != no_syntax && syntax_.is(parent, SyntaxKind::return_statement);
@@ -379,8 +378,8 @@ class Definitions {
     if (body.imports && reads + gets > 0) table.open = true;
     if (!followed || body.returns > 1) return;
     accessor.key = key;
-    accessor.raises = reads + gets > 0 &&
-                      (body.raises || (reads > 0 && gets == 0 && tests == 0 && !body.tries));
+    accessor.raises =
+        reads + gets > 0 && (body.raises || (reads > 0 && gets == 0 && tests == 0 && !body.tries));
     accessor.gives_none = gets == 1 && reads == 0 && tests == 0 && !body.raises && returned;
     if (accessor.raises || accessor.gives_none) table.accessors.push_back(accessor);
   }

@@ -94,7 +94,8 @@ class KeyReader {
         function_(function),
         parameters_(parameters) {}
 
-  bool add_parts(SyntaxIndex expression, std::vector<PythonKeyPart>& parts, std::size_t depth) {
+  bool add_parts(SyntaxIndex expression, std::vector<PythonTableKeyPart>& parts,
+                 std::size_t depth) {
     expression = syntax_.unwrapped(expression);
     if (expression == no_syntax || depth > 4 || parts.size() > most_parts) return false;
     if (syntax_.is(expression, SyntaxKind::tuple) ||
@@ -122,14 +123,14 @@ class KeyReader {
     return local ? binding : nullptr;
   }
 
-  bool add_part(SyntaxIndex expression, std::vector<PythonKeyPart>& parts, std::size_t depth) {
-    PythonKeyPart part;
+  bool add_part(SyntaxIndex expression, std::vector<PythonTableKeyPart>& parts, std::size_t depth) {
+    PythonTableKeyPart part;
     if (!add_pieces(expression, part, depth)) return false;
     parts.push_back(std::move(part));
     return true;
   }
 
-  bool add_pieces(SyntaxIndex expression, PythonKeyPart& part, std::size_t depth) {
+  bool add_pieces(SyntaxIndex expression, PythonTableKeyPart& part, std::size_t depth) {
     expression = syntax_.unwrapped(expression);
     if (expression == no_syntax || depth > 6) return false;
     switch (syntax_[expression].kind) {
@@ -155,7 +156,7 @@ class KeyReader {
     }
   }
 
-  bool add_string(SyntaxIndex string, PythonKeyPart& part, std::size_t depth) {
+  bool add_string(SyntaxIndex string, PythonTableKeyPart& part, std::size_t depth) {
     bool made = false;
     for (SyntaxIndex inner = string + 1; inner < syntax_[string].next;
          inner = syntax_[inner].next) {
@@ -179,7 +180,7 @@ class KeyReader {
     return true;
   }
 
-  bool add_constant(SyntaxIndex expression, PythonKeyPart& part) {
+  bool add_constant(SyntaxIndex expression, PythonTableKeyPart& part) {
     PythonKeyValue value = python_key_value(syntax_, scopes_, constants_, expression);
     if (!value.decided() || !part.pieces.empty()) return false;
     part.constant = value;
@@ -187,12 +188,12 @@ class KeyReader {
     return true;
   }
 
-  bool add_parameter(SyntaxIndex name, bool name_of, PythonKeyPart& part) const {
+  bool add_parameter(SyntaxIndex name, bool name_of, PythonTableKeyPart& part) const {
     const std::string_view text = syntax_.text_of(name);
     const PythonBinding* binding = scopes_.only(text, name);
     if (binding == nullptr || binding->kind != Binding::parameter) return false;
     const SyntaxIndex owner = syntax_[syntax_[binding->value].parent].parent;
-    PythonKeyPiece piece;
+    PythonTableKeyPiece piece;
     piece.name_of = name_of;
     if (owner == function_) {
       const auto found = std::find_if(
@@ -287,7 +288,7 @@ bool table_parameters(const PythonSyntax& syntax, const PythonScopes& scopes,
 bool add_key_parts(const PythonSyntax& syntax, const PythonScopes& scopes,
                    PythonConstants& constants, SyntaxIndex function,
                    const std::vector<PythonTableParameter>& parameters, SyntaxIndex expression,
-                   std::vector<PythonKeyPart>& parts) {
+                   std::vector<PythonTableKeyPart>& parts) {
   return KeyReader(syntax, scopes, constants, function, parameters).add_parts(expression, parts, 0);
 }
 

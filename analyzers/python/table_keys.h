@@ -28,6 +28,6 @@ bool table_parameters(const PythonSyntax& syntax, const PythonScopes& scopes,
 bool add_key_parts(const PythonSyntax& syntax, const PythonScopes& scopes,
                    PythonConstants& constants, SyntaxIndex function,
                    const std::vector<PythonTableParameter>& parameters, SyntaxIndex expression,
-                   std::vector<PythonKeyPart>& parts);
+                   std::vector<PythonTableKeyPart>& parts);
 
 }  // namespace opseal

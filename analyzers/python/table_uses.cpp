@@ -92,26 +92,29 @@ class Uses {
     }
   }
 
+  bool is_of_module(const PythonBinding& binding) const {
+    // The name of a definition stands within it.
+    const bool is_definition = binding.kind == Binding::definition;
+    return scopes_.scope_of(is_definition ? binding.value : binding.name) == 0;
+  }
+
   // The full name of what an identifier stands for; empty for something of its function.
   std::string full_name(SyntaxIndex index, bool& ambiguous) const {
     const std::string_view text = syntax_.text_of(index);
     const std::vector<PythonBinding>& found = scopes_.find(text, index);
-    if (found.empty()) return starred_ ? std::string(".") + std::string(text) : std::string();
+    if (found.empty()) return starred_ ? "." + std::string(text) : std::string();
     if (found.size() > 1) {
       // A fallback for an import that failed, and the like.
-      for (const PythonBinding& binding : found) {
-        const bool may_be = binding.kind == Binding::import ||
-                            (scopes_.scope_of(binding.name) == 0);
-        ambiguous = ambiguous || may_be;
-      }
+      ambiguous = std::any_of(found.begin(), found.end(), [this](const PythonBinding& binding) {
+        return binding.kind == Binding::import || is_of_module(binding);
+      });
       return {};
     }
     const PythonBinding& binding = found.front();
     if (binding.kind == Binding::import) return binding.path;
-    const bool of_module =
-        (binding.kind == Binding::value || binding.kind == Binding::definition) &&
-        scopes_.scope_of(binding.name) == 0;
-    return of_module ? std::string(module_) + "." + std::string(text) : std::string();
+    const bool stays = binding.kind == Binding::value || binding.kind == Binding::definition;
+    if (!stays || !is_of_module(binding)) return {};
+    return std::string(module_) + "." + std::string(text);
   }
 
   // Relative imports made absolute.
@@ -147,8 +150,7 @@ class Uses {
       const SyntaxIndex parent = syntax_[node].parent;
       const bool goes_on = parent != no_syntax && syntax_.is(parent, SyntaxKind::attribute) &&
                            syntax_[node].field == SyntaxField::object;
-      const SyntaxIndex name =
-          goes_on ? syntax_.child(parent, SyntaxField::attribute) : no_syntax;
+      const SyntaxIndex name = goes_on ? syntax_.child(parent, SyntaxField::attribute) : no_syntax;
       if (name == no_syntax) return;
       path.append(".").append(syntax_.text_of(name));
       node = parent;
@@ -235,8 +237,7 @@ class Uses {
       return;
     }
     const bool is_class = names_[name].name == table.owner;
-    const bool is_called =
-        syntax_.is(parent, SyntaxKind::call) && field == SyntaxField::function;
+    const bool is_called = syntax_.is(parent, SyntaxKind::call) && field == SyntaxField::function;
     if (is_called && !is_class) {
       use_accessors(name, table, "__call__", node);
       return;
@@ -360,8 +361,8 @@ class Uses {
     for (const PythonAccessor& accessor : table.accessors) {
       if (accessor.name != member) continue;
       stores = stores || accessor.stores;
-      const bool is_called = syntax_.is(parent, SyntaxKind::call) &&
-                             syntax_[node].field == SyntaxField::function;
+      const bool is_called =
+          syntax_.is(parent, SyntaxKind::call) && syntax_[node].field == SyntaxField::function;
       if (is_called) {
         call(name, accessor, parent);
       } else if (accessor.stores && syntax_.is(parent, SyntaxKind::decorator)) {
@@ -377,8 +378,7 @@ class Uses {
     const SyntaxIndex parent = syntax_[expression].parent;
     if (parent == no_syntax) return {};
     if (syntax_.is(parent, SyntaxKind::decorator)) {
-      const SyntaxIndex definition =
-          syntax_.child(syntax_[parent].parent, SyntaxField::definition);
+      const SyntaxIndex definition = syntax_.child(syntax_[parent].parent, SyntaxField::definition);
       const SyntaxIndex name =
           definition == no_syntax ? no_syntax : syntax_.child(definition, SyntaxField::name);
       return name == no_syntax ? std::string() : std::string(syntax_.text_of(name));
@@ -426,11 +426,11 @@ class Uses {
     return true;
   }
 
-  PythonKeyValue part_of(const PythonAccessor& accessor, const PythonKeyPart& part,
+  PythonKeyValue part_of(const PythonAccessor& accessor, const PythonTableKeyPart& part,
                          const std::vector<SyntaxIndex>& arguments, const std::string& decorated) {
     if (part.constant.decided()) return part.constant;
     PythonKeyValue whole;
-    for (const PythonKeyPiece& piece : part.pieces) {
+    for (const PythonTableKeyPiece& piece : part.pieces) {
       PythonKeyValue one{"t", piece.text};
       if (piece.decorated) {
         one.text = decorated;
@@ -493,12 +493,12 @@ class Uses {
       use.kind = accessor.stores ? UseKind::store : UseKind::lookup;
       use.entry.value = value;
       if (!known) return use;
-      for (const PythonKeyPart& part : accessor.key) {
+      for (const PythonTableKeyPart& part : accessor.key) {
         PythonKeyValue one = part_of(accessor, part, arguments, decorated);
         if (accessor.key.size() == 1 && one.kind.starts_with('(')) {
           // A tuple that is handed over whole.
-          const SyntaxIndex written = arguments[static_cast<std::size_t>(
-              std::max(0, part.pieces.front().parameter))];
+          const SyntaxIndex written =
+              arguments[static_cast<std::size_t>(std::max(0, part.pieces.front().parameter))];
           if (written != no_syntax) {
             use.entry.key = python_key(syntax_, scopes_, constants_, written);
             return use;

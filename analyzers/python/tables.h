@@ -23,7 +23,7 @@ struct PythonKeyValue {
 };
 
 // A part of a key, made of texts and parameters: `f"{op}.{device}"`.
-struct PythonKeyPiece {
+struct PythonTableKeyPiece {
   std::string text;
   // Of the function around, by position; -1 for a text.
   int parameter = -1;
@@ -31,8 +31,8 @@ struct PythonKeyPiece {
   bool name_of = false;
   bool decorated = false;
 };
-struct PythonKeyPart {
-  std::vector<PythonKeyPiece> pieces;
+struct PythonTableKeyPart {
+  std::vector<PythonTableKeyPiece> pieces;
   // Of a part that is one constant.
   PythonKeyValue constant;
 };
@@ -51,7 +51,7 @@ struct PythonAccessor {
   bool raises = false;
   // Reads: `None` for a key that isn't there.
   bool gives_none = false;
-  std::vector<PythonKeyPart> key;
+  std::vector<PythonTableKeyPart> key;
   std::vector<PythonTableParameter> parameters;
   // A method of the class itself, without an object.
   bool of_class = false;

@@ -121,8 +121,8 @@ class Finder {
 
   void add_name(const std::string& name, std::uint32_t file, std::size_t table, std::size_t engine,
                 PythonTableName::Kind kind) {
-    names_.push_back({{name, module_of(paths_[file]), file, static_cast<std::uint32_t>(table), kind},
-                      engine});
+    names_.push_back(
+        {{name, module_of(paths_[file]), file, static_cast<std::uint32_t>(table), kind}, engine});
   }
 
   void name_tables() {
@@ -186,8 +186,7 @@ class Finder {
     for_each_file([&](std::uint32_t file, const std::string& text) {
       if (!needles.occur_in(text)) return;
       const std::string module = module_of(paths_[file]);
-      for (const PythonTableUse& use :
-           find_python_table_uses(text, file, module, names, tables_)) {
+      for (const PythonTableUse& use : find_python_table_uses(text, file, module, names, tables_)) {
         add_use(use, file);
       }
     });
