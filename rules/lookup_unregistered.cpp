@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "opseal/rule.h"
+#include "opseal/sources.h"
 #include "rules/dispatch_kernels.h"
 #include "rules/lookups.h"
 
@@ -59,6 +60,10 @@ class Check {
     if (by_operators == Answer::unknown || by_records == Answer::unknown) return;
     sink_.inspected();
     if (by_operators == Answer::yes || by_records == Answer::yes) return;
+    if (operators.empty() && !lookup[Key::platform].is_text() && lookup[Key::kind].is_text()) {
+      report_key(lookup, records);
+      return;
+    }
     const Fact other = operators.empty() ? records.front().row : operators.front().row;
     Finding& finding =
         sink_.add(std::string(lookup[Key::operator_].text()),
@@ -106,6 +111,25 @@ class Check {
       if (manifest[key].size() > 0) list = manifest[key];
     }
     finding.related.push_back(evidence(list, "registrations listed here"));
+  }
+
+  // A table of the project's own, which is asked by key.
+  void report_key(const Fact& lookup, const std::vector<Bearer>& records) {
+    const Fact entries = records.front().row[Key::table][Key::entries];
+    std::vector<std::string_view> keys;
+    for (const Fact entry : entries.items()) {
+      if (entry[Key::kind].is_text() && keys.size() < 1000) keys.push_back(entry[Key::kind].text());
+    }
+    std::string message = "looks up " + quote(lookup[Key::kind].text()) + lookup_site(lookup) +
+                          ", which is none of the " + plural(entries.size(), "registered key");
+    if (suggestions_++ < most_suggestions) {
+      message += did_you_mean(lookup[Key::kind].text(), keys);
+    }
+    Finding& finding = sink_.add(std::string(lookup[Key::operator_].text()), std::move(message),
+                                 evidence(lookup, "looked up here"));
+    if (entries.size() == 0) return;
+    const Fact first = *entries.items().begin();
+    finding.related.push_back(evidence(first, "the first key" + site_of(first)));
   }
 
   const std::vector<std::string_view>& candidates(const Fact& manifest,
@@ -221,7 +245,11 @@ class Check {
       if (!kind.is_text() || !table[Key::default_].is_null()) return Answer::yes;
       for (const Fact entry : table[Key::entries].items()) {
         if (++steps_ > most_steps) return Answer::unknown;
-        if (same_kind(entry[Key::kind].text(), kind.text())) return Answer::yes;
+        // A dictionary of the project's own knows no spellings.
+        const bool same = is_of_sources(bearer.manifest)
+                              ? entry[Key::kind].name() == kind.name()
+                              : same_kind(entry[Key::kind].text(), kind.text());
+        if (same) return Answer::yes;
       }
     }
     return Answer::no;

@@ -9,6 +9,7 @@
 #include "opseal/platforms.h"
 #include "opseal/registration.h"
 #include "opseal/rule.h"
+#include "opseal/sources.h"
 #include "opseal/text.h"
 #include "rules/kernel_key.h"
 #include "rules/repeats.h"
@@ -204,6 +205,32 @@ class LogCheck {
   Shown shown_;
 };
 
+// The log of a registry that sources write to: two lines of one key in one file, of which a build
+// or a run has both.
+void check_source_log(const Fact& manifest, Sink& sink) {
+  std::unordered_map<Name, Fact> first_of;
+  Fact registry;
+  for (const Fact dispatch : manifest[Key::dispatch].items()) {
+    if (!registry.said()) registry = dispatch[Key::operator_];
+  }
+  for (const Fact item : manifest[Key::registrations].items()) {
+    if (!item[Key::name].is_text()) continue;
+    sink.inspected();
+    const auto [known, is_new] = first_of.emplace(item[Key::name].name(), item);
+    const Fact first = known->second;
+    if (is_new || may_be_alternatives(manifest, first, item)) continue;
+    // A loop, or a macro, comes by one place several times.
+    if (first.where().offset == item.where().offset) continue;
+    std::string message = quote(item[Key::name].text()) + " registered twice";
+    if (manifest[Key::on_duplicate].is("replace")) message += ": the second replaces the first";
+    if (manifest[Key::on_duplicate].is("ignore")) message += ": the second is ignored";
+    Finding& finding = sink.add(std::string(registry.text(item[Key::name].text())),
+                                std::move(message), evidence(item, "registered again here"));
+    finding.related.push_back(evidence(first, "the first one"));
+    finding.fix = "remove one of the two, or give it the key that was meant";
+  }
+}
+
 // `namespace`, `name`, `since`, `identity`.
 using Identity = std::tuple<Name, Name, std::uint64_t, Name>;
 
@@ -286,7 +313,11 @@ void check_operators(const Fact& manifest, Sink& sink) {
 void check(const Facts& facts, Sink& sink) {
   for (const Document& document : facts.documents) {
     const Fact manifest = facts.root(document);
-    LogCheck(manifest, sink).run();
+    if (is_of_sources(manifest)) {
+      check_source_log(manifest, sink);
+    } else {
+      LogCheck(manifest, sink).run();
+    }
     check_operators(manifest, sink);
   }
 }

@@ -6,6 +6,7 @@
 
 #include "analyzers/python/call_forms.h"
 #include "analyzers/python/constants.h"
+#include "analyzers/python/loop_rounds.h"
 #include "analyzers/python/owners.h"
 #include "analyzers/python/registration_builder.h"
 #include "analyzers/python/scopes.h"
@@ -22,6 +23,7 @@ class Reader {
       : syntax_(text),
         scopes_(syntax_),
         constants_(syntax_, scopes_),
+        rounds_(syntax_, constants_),
         builder_(syntax_, scopes_, constants_) {}
 
   PythonRegistrations run() {
@@ -58,9 +60,6 @@ class Reader {
 
  private:
   static constexpr std::size_t max_registrations = 20000;
-  // Of one place in all rounds of its loops.
-  static constexpr std::size_t max_rounds = 512;
-
   // The line that a node begins on, without what it is indented by.
   std::string_view line_of(const SyntaxNode& node) const {
     const std::string_view all = syntax_.text;
@@ -97,86 +96,13 @@ class Reader {
   // Adds what `make` makes, once for each round of the loops whose names it asks for.
   template <typename Make>
   void add(const Make& make) {
-    constants_.rounds.clear();
-    std::vector<PythonRegistration> made;
-    std::vector<SyntaxIndex> closed;
-    if (!expand(make, closed, made)) {
-      // Too many rounds, or one that isn't known: once, undecided.
-      constants_.rounds.clear();
-      constants_.restart();
-      made.clear();
-      made.push_back(make());
-    }
-    for (PythonRegistration& one : made) found_.registrations.push_back(std::move(one));
-  }
-
-  // `closed`: loops whose items aren't known, and which are left as they are.
-  template <typename Make>
-  bool expand(const Make& make, std::vector<SyntaxIndex>& closed,
-              std::vector<PythonRegistration>& made) {
-    constants_.restart();
-    constants_.open_loops.clear();
-    PythonRegistration one = make();
-    std::vector<SyntaxIndex> open = constants_.open_loops;
-    // An outer loop first, since what an inner one goes through may depend on it.
-    std::sort(open.begin(), open.end());
-    for (const SyntaxIndex loop : open) {
-      if (std::find(closed.begin(), closed.end(), loop) != closed.end()) continue;
-      constants_.open_loops.clear();
-      const PythonConstant items = constants_.items_of(loop);
-      const std::vector<SyntaxIndex> around = constants_.open_loops;
-      for (const SyntaxIndex outer : around) {
-        if (outer != loop && std::find(closed.begin(), closed.end(), outer) == closed.end()) {
-          return expand_loop(make, outer, closed, made);
-        }
-      }
-      if (items.kind == PythonConstant::Kind::list) return expand_loop(make, loop, closed, made);
-      closed.push_back(loop);
-    }
-    one.expanded = !constants_.rounds.empty();
-    made.push_back(std::move(one));
-    return made.size() <= max_rounds;
-  }
-
-  template <typename Make>
-  bool expand_loop(const Make& make, SyntaxIndex loop, std::vector<SyntaxIndex>& closed,
-                   std::vector<PythonRegistration>& made) {
-    // Loops within each other; a name of a loop may be that of another one too.
-    constexpr std::size_t max_loops = 8;
-    const PythonConstant items = constants_.items_of(loop);
-    if (items.kind != PythonConstant::Kind::list) {
-      closed.push_back(loop);
-      return expand(make, closed, made);
-    }
-    const std::size_t before = constants_.rounds.size();
-    if (before > max_loops || items.items.size() > max_rounds) return false;
-    for (const PythonConstant& item : items.items) {
-      set_round(loop, item);
-      if (constants_.rounds.size() == before) {
-        closed.push_back(loop);
-        return expand(make, closed, made);
-      }
-      std::vector<SyntaxIndex> inner = closed;
-      const bool whole = expand(make, inner, made);
-      constants_.rounds.resize(before);
-      if (!whole) return false;
-    }
-    return true;
-  }
-
-  void set_round(SyntaxIndex loop, const PythonConstant& item) {
-    const SyntaxIndex target = syntax_.child(loop, SyntaxField::left);
-    if (target == no_syntax) return;
-    if (syntax_.is(target, SyntaxKind::identifier)) {
-      constants_.rounds.push_back({loop, syntax_.text_of(target), item});
-      return;
-    }
-    const std::vector<SyntaxIndex> names = syntax_.children(target);
-    const bool fits = item.kind == PythonConstant::Kind::list && names.size() == item.items.size();
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (!syntax_.is(names[i], SyntaxKind::identifier)) continue;
-      constants_.rounds.push_back(
-          {loop, syntax_.text_of(names[i]), fits ? item.items[i] : PythonConstant()});
+    const auto in_round = [&] {
+      PythonRegistration one = make();
+      one.expanded = !constants_.rounds.empty();
+      return one;
+    };
+    for (PythonRegistration& one : rounds_.all<PythonRegistration>(in_round)) {
+      found_.registrations.push_back(std::move(one));
     }
   }
 
@@ -310,6 +236,7 @@ class Reader {
   PythonSyntax syntax_;
   PythonScopes scopes_;
   PythonConstants constants_;
+  PythonLoopRounds rounds_;
   PythonRegistrationBuilder builder_;
   PythonRegistrations found_;
 };

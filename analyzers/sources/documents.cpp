@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzers/sources/engines.h"
 #include "analyzers/sources/key_records.h"
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/placed_writer.h"
@@ -37,6 +38,7 @@ class DocumentWriter {
     write_plugin_documents(writer);
     write_pair_document(writer);
     write_registrar_document(writer);
+    write_engine_documents(writer);
     write_cache_document(writer);
     write_device_document(writer);
     for (FileRecords& file : records_.files) {
@@ -291,6 +293,18 @@ class DocumentWriter {
         files.insert(record.place.file);
         registrars.push_back(std::move(record));
       }
+    }
+  }
+
+  // One for each, since each has a way of its own to treat a second registration.
+  void write_engine_documents(PlacedWriter& writer) {
+    for (Engine& engine : records_.engines) {
+      if (!settle_engine(engine, folder_.partial)) continue;
+      std::set<std::uint32_t> files{engine.place.file};
+      for (const EngineEntry& entry : engine.entries) files.insert(entry.place.file);
+      begin("engine", files, {}, writer);
+      write_engine(engine, writer);
+      writer.end();
     }
   }
 

@@ -13,6 +13,7 @@
 #include "analyzers/sources/derivatives.h"
 #include "analyzers/sources/device_code.h"
 #include "analyzers/sources/dispatch_pairs.h"
+#include "analyzers/sources/engines.h"
 #include "analyzers/sources/executorch.h"
 #include "analyzers/sources/extensions.h"
 #include "analyzers/sources/handlers.h"
@@ -85,6 +86,7 @@ struct TreeRecords {
   std::vector<ExtensionBlock> extensions;
   ExtensionTree extension_uses;
   PluginRecords plugins;
+  std::vector<Engine> engines;
   // By number of the file.
   std::vector<DeviceCode> devices;
 };

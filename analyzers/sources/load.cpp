@@ -28,6 +28,7 @@
 #include "analyzers/sources/dispatch_pairs.h"
 #include "analyzers/sources/documents.h"
 #include "analyzers/sources/dtype_conversions.h"
+#include "analyzers/sources/engines.h"
 #include "analyzers/sources/executorch.h"
 #include "analyzers/sources/extensions.h"
 #include "analyzers/sources/file_records.h"
@@ -417,6 +418,8 @@ class SourceLoader {
     find_pairs();
     find_tables();
     join_devices();
+    records_.engines = find_python_engines(
+        paths_, [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); });
     ask_types();
     write_documents(records_, folder_, paths_, facts_);
     if (facts_.documents.empty() && facts_.problems.empty()) facts_ = {};

@@ -1,0 +1,235 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analyzers/input_error.h"
+#include "analyzers/python/tables.h"
+#include "analyzers/source/needles.h"
+#include "analyzers/sources/engines.h"
+
+namespace opseal {
+namespace {
+
+constexpr std::size_t most_tables = 16384;
+
+// `a.b` of `a/b.py`.
+std::string module_of(std::string_view path) {
+  std::string module(path.substr(0, path.size() - std::string_view(".py").size()));
+  std::replace(module.begin(), module.end(), '/', '.');
+  return module;
+}
+
+std::string on_duplicate_of(PythonSecond second) {
+  switch (second) {
+    case PythonSecond::replaces:
+      return "replace";
+    case PythonSecond::ignored:
+      return "ignore";
+    case PythonSecond::raises:
+      return "error";
+    case PythonSecond::unknown:
+      return {};
+  }
+  return {};
+}
+
+BuildCondition condition_of(const PythonTableEntry& entry) {
+  BuildCondition when;
+  for (const std::string& condition : entry.conditions) {
+    const bool negated = condition.starts_with("not ");
+    const BuildCondition one = BuildCondition::of(negated ? condition.substr(4) : condition);
+    when = when && (negated ? !one : one);
+  }
+  // What a function registers happens when that is called.
+  if (!entry.within.empty()) when = when && BuildCondition::of(entry.within + "()");
+  return when;
+}
+
+EngineEntry entry_of(const PythonTableEntry& from, std::uint32_t file) {
+  EngineEntry entry;
+  entry.key = python_key_text(from.key);
+  for (const PythonKeyValue& part : from.key) {
+    entry.parts.push_back(part.text);
+    entry.sort += part.kind + " ";
+  }
+  entry.function = from.value;
+  entry.place = {file, from.place.offset, from.place.length};
+  entry.when = condition_of(from);
+  return entry;
+}
+
+class Finder {
+ public:
+  Finder(const std::vector<std::string>& paths, const ReadNumbered& read)
+      : paths_(paths), read_(read) {}
+
+  std::vector<Engine> run() {
+    find_tables();
+    if (tables_.empty()) return {};
+    name_tables();
+    find_objects();
+    find_uses();
+    return std::move(engines_);
+  }
+
+ private:
+  // Calls `visit(file, text)` for each Python file; what can't be parsed is told by other readers.
+  template <typename Visit>
+  void for_each_file(const Visit& visit) {
+    std::string bytes;
+    for (std::size_t at = 0; at < paths_.size(); ++at) {
+      if (!paths_[at].ends_with(".py") || !read_(at, bytes)) continue;
+      try {
+        visit(static_cast<std::uint32_t>(at), bytes);
+      } catch (const InputError&) {
+        continue;
+      }
+    }
+  }
+
+  void find_tables() {
+    for_each_file([this](std::uint32_t file, const std::string& text) {
+      if (!may_hold_tables(text) || tables_.size() > most_tables) return;
+      for (PythonTable& table : find_python_tables(text)) {
+        const bool filled = std::any_of(table.accessors.begin(), table.accessors.end(),
+                                        [](const PythonAccessor& one) { return one.stores; });
+        if (!filled && !table.of_functions) continue;
+        tables_.push_back(std::move(table));
+        files_.push_back(file);
+      }
+    });
+  }
+
+  std::size_t add_engine(std::size_t table, const std::string& name) {
+    Engine engine;
+    engine.name = name;
+    const PythonTable& from = tables_[table];
+    engine.place = {files_[table], from.place.offset, from.place.length};
+    engine.on_duplicate = on_duplicate_of(from.second);
+    engine.known = !from.open;
+    std::map<std::string, std::size_t> times;
+    for (const PythonTableEntry& one : from.entries) ++times[python_key_text(one.key)];
+    for (const PythonTableEntry& one : from.entries) {
+      engine.entries.push_back(entry_of(one, files_[table]));
+      // Only a literal that has a key twice loses one of them without a word.
+      engine.entries.back().logged = times[engine.entries.back().key] > 1;
+      if (engine.entries.back().logged) engine.on_duplicate = "replace";
+    }
+    engines_.push_back(std::move(engine));
+    return engines_.size() - 1;
+  }
+
+  void add_name(const std::string& name, std::uint32_t file, std::size_t table, std::size_t engine,
+                PythonTableName::Kind kind) {
+    names_.push_back(
+        {{name, module_of(paths_[file]), file, static_cast<std::uint32_t>(table), kind}, engine});
+  }
+
+  void name_tables() {
+    std::map<std::string, std::set<std::uint32_t>> class_files;
+    for (std::size_t at = 0; at < tables_.size(); ++at) {
+      if (!tables_[at].owner.empty()) class_files[tables_[at].owner].insert(files_[at]);
+    }
+    for (std::size_t at = 0; at < tables_.size(); ++at) {
+      const PythonTable& table = tables_[at];
+      if (table.owner.empty()) {
+        const std::size_t engine = add_engine(at, table.name);
+        add_name(table.name, files_[at], at, engine, PythonTableName::Kind::table);
+        std::set<std::string> functions;
+        for (const PythonAccessor& accessor : table.accessors) functions.insert(accessor.name);
+        for (const std::string& function : functions) {
+          add_name(function, files_[at], at, engine, PythonTableName::Kind::function);
+        }
+        continue;
+      }
+      // Two classes of one name can't be told apart by the name that makes an object.
+      if (class_files[table.owner].size() > 1) continue;
+      class_tables_[table.owner].push_back(at);
+      if (table.of_object) continue;
+      const std::size_t engine = add_engine(at, table.owner);
+      class_engines_[at] = engine;
+      add_name(table.owner, files_[at], at, engine, PythonTableName::Kind::object);
+    }
+  }
+
+  void find_objects() {
+    if (class_tables_.empty()) return;
+    std::vector<std::string> words;
+    for (const auto& [name, tables] : class_tables_) words.push_back(name);
+    const Needles needles(std::move(words));
+    for_each_file([&](std::uint32_t file, const std::string& text) {
+      if (!needles.occur_in(text)) return;
+      for (const PythonTableObject& object : find_python_objects(text)) {
+        const auto found = class_tables_.find(object.made_by);
+        if (found == class_tables_.end() || names_.size() > most_tables) continue;
+        for (const std::size_t table : found->second) {
+          const auto shared = class_engines_.find(table);
+          const std::size_t engine =
+              shared != class_engines_.end() ? shared->second : add_engine(table, object.name);
+          add_name(object.name, file, table, engine, PythonTableName::Kind::object);
+        }
+      }
+    });
+  }
+
+  void find_uses() {
+    if (names_.empty()) return;
+    std::stable_sort(names_.begin(), names_.end(),
+                     [](const Named& a, const Named& b) { return a.name.name < b.name.name; });
+    std::vector<PythonTableName> names;
+    std::vector<std::string> words;
+    for (const Named& one : names_) {
+      names.push_back(one.name);
+      if (words.empty() || words.back() != one.name.name) words.push_back(one.name.name);
+    }
+    const Needles needles(std::move(words));
+    for_each_file([&](std::uint32_t file, const std::string& text) {
+      if (!needles.occur_in(text)) return;
+      const std::string module = module_of(paths_[file]);
+      for (const PythonTableUse& use : find_python_table_uses(text, file, module, names, tables_)) {
+        add_use(use, file);
+      }
+    });
+  }
+
+  void add_use(const PythonTableUse& use, std::uint32_t file) {
+    Engine& engine = engines_[names_[use.name].engine];
+    EngineEntry entry = entry_of(use.entry, file);
+    switch (use.kind) {
+      case PythonTableUse::Kind::store:
+        entry.logged = names_[use.name].name.kind != PythonTableName::Kind::table;
+        engine.entries.push_back(std::move(entry));
+        return;
+      case PythonTableUse::Kind::lookup:
+        engine.lookups.push_back({entry.key, entry.sort, entry.place});
+        return;
+      case PythonTableUse::Kind::unknown:
+        engine.known = false;
+        return;
+    }
+  }
+
+  struct Named {
+    PythonTableName name;
+    std::size_t engine = 0;
+  };
+
+  const std::vector<std::string>& paths_;
+  const ReadNumbered& read_;
+  std::vector<PythonTable> tables_;
+  // By number of the table.
+  std::vector<std::uint32_t> files_;
+  std::map<std::string, std::vector<std::size_t>> class_tables_;
+  std::map<std::size_t, std::size_t> class_engines_;
+  std::vector<Named> names_;
+  std::vector<Engine> engines_;
+};
+
+}  // namespace
+
+std::vector<Engine> find_python_engines(const std::vector<std::string>& paths,
+                                        const ReadNumbered& read) {
+  return Finder(paths, read).run();
+}
+
+}  // namespace opseal
