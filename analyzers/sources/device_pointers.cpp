@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/device_sides.h"
@@ -38,6 +39,8 @@ constexpr std::array<std::string_view, 4> asking{"is_contiguous", "CHECK_CONTIGU
                                                  "is_non_overlapping_and_dense"};
 
 constexpr std::size_t most_tokens = 256;
+// Questions for a layout in one function.
+constexpr std::size_t most_asked = 64;
 
 bool is_pointer_call(const Token& token) {
   return token.is("data_ptr") || token.is("mutable_data_ptr") || token.is("const_data_ptr");
@@ -82,6 +85,14 @@ class PointerReader {
     const std::uint32_t close = source_.shape.partners[at];
     return close == no_token || close < at ? no_token : close + 1;
   }
+
+  // A statement that asks for a layout.
+  struct Question {
+    std::uint32_t at = 0;
+    std::unordered_set<std::uint32_t> names;
+    // Of the function's; else it may be about any.
+    bool names_argument = false;
+  };
 
   struct Receiver {
     // Of its first token.
@@ -136,14 +147,15 @@ class PointerReader {
   bool asks_for_layout(std::uint32_t scope, std::uint32_t at, const Token& tensor) {
     if (scope != asked_scope_) {
       asked_scope_ = scope;
-      asked_at_.clear();
+      asked_.clear();
       const TokenRange body = source_.shape.scopes[scope].body;
-      for (std::uint32_t token = body.begin; token < body.end; ++token) {
-        if (asks_here(token)) asked_at_.push_back(token);
+      for (std::uint32_t token = body.begin; token < body.end && asked_.size() < most_asked;
+           ++token) {
+        if (asks_here(token)) asked_.push_back(question_at(token, scope));
       }
     }
-    return std::any_of(asked_at_.begin(), asked_at_.end(), [&](std::uint32_t asked) {
-      return asked < at && may_speak_of(asked, tensor, scope);
+    return std::any_of(asked_.begin(), asked_.end(), [&](const Question& asked) {
+      return asked.at < at && (asked.names.contains(tensor.hash) || !asked.names_argument);
     });
   }
 
@@ -159,23 +171,23 @@ class PointerReader {
     return !tokens_[at - 1].is("::") && lower(token.text).find("contig") != std::string::npos;
   }
 
-  // The statement names the tensor, or no other argument of the function.
-  bool may_speak_of(std::uint32_t asked, const Token& tensor, std::uint32_t scope) const {
-    std::uint32_t begin = asked;
-    while (begin > 0 && asked - begin < most_tokens && !ends_statement(tokens_[begin - 1])) --begin;
-    bool names_another = false;
-    const TokenRange parameters = source_.shape.scopes[scope].parameters;
+  // What the statement around a check names.
+  Question question_at(std::uint32_t at, std::uint32_t scope) const {
+    Question question;
+    question.at = at;
+    std::uint32_t begin = at;
+    while (begin > 0 && at - begin < most_tokens && !ends_statement(tokens_[begin - 1])) --begin;
     for (std::uint32_t token = begin; token < tokens_.size() && token - begin < 2 * most_tokens;
          ++token) {
       if (ends_statement(tokens_[token])) break;
-      if (!tokens_[token].is_identifier()) continue;
-      if (tokens_[token].hash == tensor.hash) return true;
-      for (std::uint32_t one = parameters.begin; one < parameters.end; ++one) {
-        const bool is_name = one + 1 == parameters.end || tokens_[one + 1].is(',');
-        names_another = names_another || (is_name && tokens_[one].hash == tokens_[token].hash);
-      }
+      if (tokens_[token].is_identifier()) question.names.insert(tokens_[token].hash);
     }
-    return !names_another;
+    const TokenRange parameters = source_.shape.scopes[scope].parameters;
+    for (std::uint32_t one = parameters.begin; one < parameters.end; ++one) {
+      const bool is_name = one + 1 == parameters.end || tokens_[one + 1].is(',');
+      if (is_name && question.names.contains(tokens_[one].hash)) question.names_argument = true;
+    }
+    return question;
   }
 
   void read(std::uint32_t at) {
@@ -205,7 +217,7 @@ class PointerReader {
   std::vector<KeptPointer>& pointers_;
   // The function that was looked at last, and where it asks for the layout of something.
   std::uint32_t asked_scope_ = no_scope;
-  std::vector<std::uint32_t> asked_at_;
+  std::vector<Question> asked_;
 };
 
 bool is_blank(char byte) { return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; }

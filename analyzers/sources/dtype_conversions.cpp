@@ -19,6 +19,7 @@ constexpr std::uint32_t most_tokens = 64;
 constexpr std::size_t most_depth = 32;
 // Shorter names are those of much else.
 constexpr std::size_t shortest_name = 4;
+constexpr std::size_t longest_name = 256;
 
 constexpr std::array<std::string_view, 14> dtype_words{
     "dtype",  "scalar_type", "options",  "ScalarType", "Float",    "Half",    "BFloat16",
@@ -109,6 +110,11 @@ class ConversionReader {
   std::map<std::uint32_t, std::uint32_t> converted_;
 };
 
+bool is_word(char byte) {
+  return byte == '_' || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+         (byte >= '0' && byte <= '9');
+}
+
 std::size_t line_start(std::string_view bytes, std::size_t at) {
   const std::size_t newline = at == 0 ? bytes.npos : bytes.rfind('\n', at - 1);
   return newline == bytes.npos ? 0 : newline + 1;
@@ -161,16 +167,29 @@ void note_conversions(const SourceUnit& unit, const TokenRange& range, FunctionB
   ConversionReader(unit, range, body).run();
 }
 
-bool python_converts_for(std::string_view bytes, std::string_view name) {
-  constexpr int most_calls = 64;
+std::set<std::string, std::less<>> python_converts_for(
+    std::string_view bytes, const std::set<std::string, std::less<>>& names) {
+  constexpr int most_calls = 256;
+  constexpr std::size_t most_before = std::size_t{1} << 16;
+  constexpr std::string_view overload = ".default";
+  std::set<std::string, std::less<>> found;
   int calls = 0;
-  for (std::size_t at = bytes.find(name); at != bytes.npos; at = bytes.find(name, at + 1)) {
-    const std::string_view behind = bytes.substr(at + name.size(), 12);
-    const bool is_call = behind.starts_with('(') || behind.starts_with(".default(");
-    if (!is_call || (at > 0 && bytes[at - 1] != '.') || ++calls > most_calls) continue;
-    if (converts(function_before(bytes, at))) return true;
+  for (std::size_t at = bytes.find('('); at != bytes.npos; at = bytes.find('(', at + 1)) {
+    std::string_view before = bytes.substr(0, at);
+    if (before.ends_with(overload)) before.remove_suffix(overload.size());
+    std::size_t length = 0;
+    while (length < before.size() && length < longest_name &&
+           is_word(before[before.size() - 1 - length])) {
+      ++length;
+    }
+    const std::string_view name = before.substr(before.size() - length);
+    before.remove_suffix(length);
+    if (!before.ends_with('.') || !names.contains(name) || found.contains(name)) continue;
+    if (++calls > most_calls) break;
+    const std::size_t start = at - std::min(at, most_before);
+    if (converts(function_before(bytes.substr(start), at - start))) found.emplace(name);
   }
-  return false;
+  return found;
 }
 
 void forget_converted(const std::vector<std::string>& paths,
@@ -184,15 +203,14 @@ void forget_converted(const std::vector<std::string>& paths,
     }
   }
   if (by_name.empty()) return;
-  std::vector<std::string> names;
-  for (const auto& [name, some] : by_name) names.push_back(name);
-  const Needles needles(std::move(names));
+  std::set<std::string, std::less<>> names;
+  for (const auto& [name, some] : by_name) names.insert(name);
+  const Needles needles({names.begin(), names.end()});
   std::string bytes;
   for (std::size_t at = 0; at < paths.size(); ++at) {
     if (!paths[at].ends_with(".py") || !read(at, bytes) || !needles.occur_in(bytes)) continue;
-    for (const auto& [name, some] : by_name) {
-      if (!python_converts_for(bytes, name)) continue;
-      for (TorchRecord* record : some) {
+    for (const std::string& name : python_converts_for(bytes, names)) {
+      for (TorchRecord* record : by_name.at(name)) {
         for (DispatchSite& site : record->dispatches) site.known = false;
       }
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +17,9 @@ namespace opseal {
 // converted tensors to are named.
 void note_conversions(const SourceUnit& unit, const TokenRange& range, FunctionBody& body);
 
-// Python's code calls an operator, by this name, in a function that converts tensors before.
-bool python_converts_for(std::string_view bytes, std::string_view name);
+// The names that Python's code calls as members in functions which convert tensors before.
+std::set<std::string, std::less<>> python_converts_for(
+    std::string_view bytes, const std::set<std::string, std::less<>>& names);
 
 // The choices of operators that Python converts for are no longer known. `paths`: of all files.
 void forget_converted(const std::vector<std::string>& paths,

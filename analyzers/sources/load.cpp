@@ -361,6 +361,12 @@ class SourceLoader {
         names.insert(function.name);
       }
     }
+    // No project has so many; then nothing is known of them.
+    constexpr std::size_t most_functions = 1000;
+    if (functions.size() > most_functions) {
+      for (DeviceCode& code : records_.devices) code.layouts.clear();
+      return;
+    }
     if (functions.empty()) return;
     const Needles needles({names.begin(), names.end()});
     std::string bytes;

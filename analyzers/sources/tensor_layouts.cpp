@@ -17,6 +17,10 @@ namespace {
 
 constexpr std::size_t most_parameters = 64;
 constexpr std::uint32_t most_tokens = 256;
+// Tokens of a call's arguments.
+constexpr std::uint32_t most_arguments = 4096;
+// Functions of one name.
+constexpr std::size_t most_meanings = 16;
 
 // Members that tell nothing of the layout.
 constexpr std::array<std::string_view, 24> neutral_members{
@@ -174,13 +178,9 @@ class LayoutReader {
 
   void note_call(std::string_view name, Parameter& parameter) const {
     if (is_one_of(name, neutral_calls)) return;
-    for (const SourceDefinition& definition : source_.definitions) {
-      if (definition.name != name) continue;
-      for (const Token& token : source_.directive(definition.body)) {
-        const std::string word = lower(token.text);
-        if (word.find("contig") != word.npos || word == "check_input") parameter.dense = true;
-        if (word.find("stride") != word.npos) parameter.other = true;
-      }
+    if (const auto macro = macros_.find(name); macro != macros_.end()) {
+      parameter.dense = parameter.dense || macro->second.dense;
+      parameter.other = parameter.other || macro->second.other;
       return;
     }
     const std::string word = lower(name);
@@ -196,8 +196,15 @@ class LayoutReader {
     if (!asks_else) parameter.other = true;
   }
 
+  struct Macro {
+    bool dense = false;
+    bool other = false;
+  };
+
   const PlainSource& source_;
   const std::vector<Token>& tokens_;
+  // What those of the file ask of what they are given.
+  std::unordered_map<std::string_view, Macro> macros_;
 };
 
 bool is_host(CodeSide side) { return side != CodeSide::device && side != CodeSide::kernel; }
@@ -241,7 +248,15 @@ void read_layouts(const PlainSource& source, std::vector<LayoutFunction>& functi
 
 void read_layout_callers(const PlainSource& source, std::vector<LayoutFunction*>& functions) {
   std::unordered_map<std::uint32_t, std::vector<LayoutFunction*>> by_name;
-  for (LayoutFunction* function : functions) by_name[hash_of(function->name)].push_back(function);
+  for (LayoutFunction* function : functions) {
+    std::vector<LayoutFunction*>& same = by_name[hash_of(function->name)];
+    if (same.size() < most_meanings) {
+      same.push_back(function);
+    } else {
+      // Too many for a call to tell which.
+      for (LayoutArgument& argument : function->arguments) argument.contiguous.reset();
+    }
+  }
   LayoutReader reader(source);
   const std::vector<Token>& tokens = source.unit.tokens;
   const std::vector<Scope>& scopes = source.shape.scopes;
@@ -259,7 +274,8 @@ void read_layout_callers(const PlainSource& source, std::vector<LayoutFunction*>
       if (!known) parameters = reader.read(number, false);
       known = true;
       const std::uint32_t close = source.shape.partners[at + 1];
-      const bool is_call = tokens[at + 1].is('(') && close != no_token && close > at + 1;
+      const bool is_call = tokens[at + 1].is('(') && close != no_token && close > at + 1 &&
+                           close - at < most_arguments;
       const std::vector<Tokens> given =
           is_call ? split_call_arguments(Tokens(tokens).subspan(at + 2, close - at - 2))
                   : std::vector<Tokens>();

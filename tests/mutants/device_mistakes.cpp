@@ -1,5 +1,7 @@
 // Code for devices, as sources say it.
 
+#include <string>
+
 #include "tests/mutants/families.h"
 
 namespace opseal::test {
@@ -23,6 +25,18 @@ bool keep_pointer_of_copy(Place& place) {
   if (has(place.manifest, "pointers")) return false;
   place.item["pointers"] =
       Json::array({{{"expression", "x.contiguous().data_ptr<float>()"}, {"holder", "temporary"}}});
+  return true;
+}
+
+bool forget_one_layout(Place& place) {
+  if (has(place.manifest, "pointers")) return false;
+  Json pointers = Json::array();
+  for (const char* name : {"x", "w", "lengths"}) {
+    pointers.push_back({{"expression", name + std::string(".data_ptr()")},
+                        {"function", "run"},
+                        {"contiguous", std::string(name) != "lengths"}});
+  }
+  place.item["pointers"] = pointers;
   return true;
 }
 
@@ -76,6 +90,8 @@ std::vector<Mistake> device_mistakes() {
       {"binding-undefined", "a function that was renamed on one side", rename_bound, ""},
       {"launch-unchecked", "a launch that was added without a check", forget_check, ""},
       {"layout-temporary", "a copy that was not given a name", keep_pointer_of_copy, ""},
+      {"layout-unchecked", "a tensor that was added and not checked like the others",
+       forget_one_layout, ""},
       {"dtype-raw-cast", "a number whose type was widened", cast_number, ""},
       {"arch-guarded-body", "a guard around all of a kernel", guard_whole_body, ""},
       {"layout-stride-unread", "offsets from sizes alone", forget_strides, ""},
