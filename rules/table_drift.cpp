@@ -78,6 +78,9 @@ void check_table(const Fact& dispatch, const Fact& table, const KindSet& excused
   for (const Fact kind : kinds.items()) {
     if (!own.has(kind.text()) && !excused.may_have(kind.text())) missing.push_back(kind);
   }
+  // Not one that was forgotten.
+  constexpr std::size_t most_missing = 32;
+  if (missing.size() > most_missing) return;
   // Where a table over the same kinds is known that says the same of the others, it decides; one
   // that is looked into may know only some of them.
   const bool is_partial = table[Key::match].is("some");
@@ -151,8 +154,13 @@ void check(const Facts& facts, Sink& sink) {
   for_each_dispatch(facts, [&sink](const Fact& dispatch) {
     const Fact tables = dispatch[Key::agree];
     // More tables over one enumeration than any project has: an input made to cost time.
-    constexpr std::uint32_t most_tables = 64;
+    constexpr std::uint32_t most_tables = 32;
+    constexpr std::uint32_t most_entries = 2048;
     if (!tables.is_list() || tables.size() > most_tables) return;
+    if (dispatch[Key::kinds].size() > most_entries) return;
+    for (const Fact table : tables.items()) {
+      if (table[Key::entries].size() > most_entries) return;
+    }
     KindSet excused;
     excused.add_members(dispatch[Key::exceptions]);
     std::vector<Fact> told;

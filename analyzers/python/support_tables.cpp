@@ -1,6 +1,7 @@
 #include "analyzers/python/support_tables.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -14,6 +15,10 @@ namespace {
 // Of one file; each is compared with few others.
 constexpr std::size_t most_functions = 4096;
 constexpr std::size_t most_keys = 1024;
+// Functions of one file that are taken for predicates.
+constexpr std::size_t most_predicates = 64;
+// Keys, and stretches of text, that are looked at in a file: an input made to cost time has more.
+constexpr std::size_t most_steps = 1'000'000;
 // Nodes of one function that are looked at.
 constexpr std::size_t largest_function = 20'000;
 constexpr std::size_t fewest_keys = 2;
@@ -55,6 +60,7 @@ class SupportReader {
       }
     }
     for (const SyntaxIndex function : functions) {
+      if (predicates_.size() == most_predicates) break;
       if (std::optional<Keys> keys = answer_of(function)) {
         predicates_.emplace_back(function, std::move(*keys));
       }
@@ -158,7 +164,7 @@ class SupportReader {
         beside = syntax_.child(item, SyntaxField::value);
       }
       std::optional<PythonKey> key = named == no_syntax ? std::nullopt : key_of(named);
-      if (!key || keys.size() == most_keys) return {};
+      if (!key || keys.size() == most_keys || ++steps_ > most_steps) return {};
       if (beside != no_syntax) key->value = syntax_.text_of(beside).substr(0, 80);
       keys.push_back(std::move(*key));
     }
@@ -379,6 +385,9 @@ class SupportReader {
       const SyntaxIndex key = syntax_.child(at, SyntaxField::subscript);
       if (left == no_syntax || key == no_syntax || !is_unconditional(at, function)) continue;
       std::optional<Keys> keys = keys_named(left, true);
+      constexpr std::size_t bytes_of_a_step = 256;
+      steps_ += whole.size() / bytes_of_a_step;
+      if (steps_ > most_steps) break;
       if (!keys || whole.find("in " + keys->name) != whole.npos) continue;
       found.push_back({syntax_.text_of(key), at, no_syntax, no_syntax, std::move(*keys)});
     }
@@ -475,10 +484,15 @@ class SupportReader {
     }
   }
 
-  static std::size_t shared(const Keys& left, const Keys& right) {
+  // Values that both have.
+  std::size_t shared(const Keys& left, const Keys& right) const {
+    steps_ += left.keys.size() + right.keys.size();
+    if (steps_ > most_steps) return 0;
+    std::set<std::string_view> texts;
+    for (const PythonKey& key : right.keys) texts.insert(key.text);
     return static_cast<std::size_t>(
         std::count_if(left.keys.begin(), left.keys.end(),
-                      [&](const PythonKey& key) { return right.has(key.text); }));
+                      [&](const PythonKey& key) { return texts.contains(key.text); }));
   }
 
   // A predicate that others ask, and the one function of the file that dispatches by nearly the
@@ -488,11 +502,13 @@ class SupportReader {
     std::vector<std::pair<SyntaxIndex, Asked>> alike;
     for (const SyntaxIndex function : functions) {
       if (guarded.contains(function) || class_around(function) != class_around(predicate)) continue;
-      for (Asked& one : dispatches_of(function)) {
+      auto [known, fresh] = dispatches_.try_emplace(function);
+      if (fresh) known->second = dispatches_of(function);
+      for (const Asked& one : known->second) {
         const std::size_t same = shared(keys, one.keys);
         const std::size_t all = keys.keys.size() + one.keys.keys.size();
         if (same >= fewest_keys && same * 200 >= least_alike * all) {
-          alike.emplace_back(function, std::move(one));
+          alike.emplace_back(function, one);
         }
       }
     }
@@ -519,6 +535,8 @@ class SupportReader {
       const SyntaxKind kind = syntax_[at].kind;
       if (kind != SyntaxKind::string && kind != SyntaxKind::attribute) continue;
       std::optional<PythonKey> key = key_of(at);
+      steps_ += accepted.keys.size();
+      if (steps_ > most_steps) return;
       if (!key || !accepted.has(key->text) || dispatch.keys.has(key->text)) continue;
       // Those of a set that is written out in the function are no use of them.
       if (accepted.node != no_syntax && at >= accepted.node && at < syntax_[accepted.node].next) {
@@ -532,6 +550,8 @@ class SupportReader {
   PythonSyntax syntax_;
   PythonScopes scopes_;
   std::set<std::string_view> changed_;
+  std::map<SyntaxIndex, std::vector<Asked>> dispatches_;
+  mutable std::size_t steps_ = 0;
   // Functions that answer whether a set has what they get, each with the set.
   std::vector<std::pair<SyntaxIndex, Keys>> predicates_;
   // Those that a function of the file asks before it dispatches.

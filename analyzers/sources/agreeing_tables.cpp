@@ -13,7 +13,9 @@ namespace {
 
 // Smaller ones are no tables.
 constexpr std::size_t fewest_entries = 4;
-constexpr std::size_t most_entries = 4096;
+constexpr std::size_t most_entries = 1024;
+// Enumerations that share a name.
+constexpr std::size_t most_of_a_name = 16;
 
 // What a text token holds between its quotes; empty where it is no plain text.
 std::string_view content_of(const Token& token) {
@@ -190,7 +192,10 @@ class EnumerationIndex {
  public:
   void add(const CodeFunctions& code) {
     for (const auto& one : code.enumerations()) {
-      for (const std::string_view name : one->enumerators) by_name_[name].push_back(one.get());
+      for (const std::string_view name : one->enumerators) {
+        std::vector<const CodeEnumeration*>& same = by_name_[name];
+        if (same.size() < most_of_a_name) same.push_back(one.get());
+      }
     }
   }
   bool knows(std::string_view enumerator) const { return by_name_.contains(enumerator); }

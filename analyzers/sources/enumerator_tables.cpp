@@ -6,7 +6,7 @@ namespace opseal {
 namespace {
 
 // Larger lists are data.
-constexpr std::size_t most_rows = 4096;
+constexpr std::size_t most_rows = 1024;
 constexpr std::uint32_t longest_row = 400;
 
 enum class RowForm : std::uint8_t { single, pair, designated, reversed };
