@@ -17,6 +17,9 @@ namespace {
 // One file holds some few.
 constexpr std::size_t max_caches = 64;
 constexpr std::size_t max_calls = 4096;
+// Of a file, looked at: each may go through the whole text of its function.
+constexpr std::size_t max_assignments = 2000;
+constexpr std::size_t max_function = std::size_t{256} << 10;
 
 // Words that say what kind of number is worked with.
 bool says_type(std::string_view word) {
@@ -24,6 +27,19 @@ bool says_type(std::string_view word) {
   for (const std::string_view part : {"type", "precision", "format", "fmt", "bits", "element",
                                       "fp8", "fp4", "bf16", "signature"}) {
     if (plain.find(part) != plain.npos) return true;
+  }
+  return false;
+}
+
+bool has_word(std::string_view line, std::string_view word) {
+  const auto is_part = [&line](std::size_t at) {
+    const char byte = at < line.size() ? line[at] : ' ';
+    return byte == '_' || (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+           (byte >= 'A' && byte <= 'Z');
+  };
+  if (word.empty()) return false;
+  for (std::size_t at = line.find(word); at != line.npos; at = line.find(word, at + 1)) {
+    if ((at == 0 || !is_part(at - 1)) && !is_part(at + word.size())) return true;
   }
   return false;
 }
@@ -102,7 +118,8 @@ class MemoReader {
   void look_at(SyntaxIndex left, SyntaxIndex right) {
     const SyntaxIndex function = code_.function_of(left);
     const SyntaxIndex object = code_.syntax.child(left, SyntaxField::value);
-    if (function == no_syntax || object == no_syntax) return;
+    if (function == no_syntax || object == no_syntax || ++looked_ > max_assignments) return;
+    if (code_.syntax.text_of(function).size() > max_function) return;
     const std::string_view name = code_.syntax.text_of(object);
     if (name.size() > 80 || !asks(function, name)) return;
     const SyntaxIndex call = maker_of(function, right);
@@ -131,6 +148,23 @@ class MemoReader {
     }
     read_build(function, call, key, cache);
     if (cache.reads_known) found_.push_back(std::move(cache));
+  }
+
+  // Whether a line of the function holds the two against each other: `assert x.shape == y.shape`.
+  bool is_held_against(SyntaxIndex function, std::string_view read, const FlowTrace& key) const {
+    std::string_view rest = code_.syntax.text_of(function);
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      const std::string_view line = rest.substr(0, end);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      const bool asks = line.find("assert") != line.npos || line.find("!=") != line.npos ||
+                        line.find("check") != line.npos;
+      if (!asks || !has_word(line, read)) continue;
+      for (const FlowRoot& part : key.roots) {
+        if (has_word(line, plain_name(part.name))) return true;
+      }
+    }
+    return false;
   }
 
   // A cache that the function is handed, or that lives for one call of it.
@@ -196,7 +230,9 @@ class MemoReader {
       if (!handed || name == "self" || name == "cls" || leaves_build_alone(root)) continue;
       // What a name stands for may be all that is built under that name.
       if (input_word(root) == "source" && is_named(cache)) continue;
-      if (has_part(cache, name) || is_derived(function, root, key)) continue;
+      if (has_part(cache, name) || is_derived(function, root, key) ||
+          is_held_against(function, name, key))
+        continue;
       cache.reads.push_back(
           {name, std::string(input_word(root)), form_word(root.form), code_.place_of(root.node)});
     }
@@ -225,6 +261,7 @@ class MemoReader {
   PythonCode& code_;
   std::set<std::pair<SyntaxIndex, std::string>> told_;
   std::vector<PythonCache> found_;
+  std::size_t looked_ = 0;
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t max_followed = 16;
 constexpr std::size_t max_types = 256;
 constexpr std::size_t max_functions = 512;
+constexpr std::size_t max_comments = 256;
 // Tokens of one function that is looked at.
 constexpr std::uint32_t max_body = 20'000;
 
@@ -277,8 +278,9 @@ class KeyReader {
 
   void read_comments() {
     const std::string_view bytes = unit_.bytes;
-    for (std::size_t at = bytes.find(cache_key_mark); at != bytes.npos;
-         at = bytes.find(cache_key_mark, at + 1)) {
+    std::size_t count = 0;
+    for (std::size_t at = bytes.find(cache_key_mark); at != bytes.npos && count < max_comments;
+         at = bytes.find(cache_key_mark, at + 1), ++count) {
       std::size_t line = bytes.rfind('\n', at);
       line = line == bytes.npos ? 0 : line + 1;
       const std::string_view before = trimmed(bytes.substr(line, at - line));
