@@ -12,6 +12,7 @@ namespace {
 // Nodes of one function that are looked at.
 constexpr SyntaxIndex max_nodes = 200'000;
 constexpr std::size_t max_depth = 8;
+constexpr std::size_t max_steps = 2'000'000;
 
 // Methods that end in `_` and leave the memory as it is.
 bool writes_memory(std::string_view method) {
@@ -84,8 +85,10 @@ class WriteReader {
       write_to(target, true);
     }
     // The value is worked out before the name is another's: `x = x.add_(1)` writes.
-    if (value != no_syntax) {
+    if (value != no_syntax && steps_ < max_steps) {
       const SyntaxIndex end = std::min(syntax_[value].next, value + max_nodes);
+      // `a = b = c` are assignments within each other.
+      steps_ += end - value;
       for (SyntaxIndex index = value; index < end; ++index) {
         if (syntax_.is(index, SyntaxKind::lambda)) {
           index = syntax_[index].next - 1;
@@ -200,6 +203,7 @@ class WriteReader {
   std::vector<std::string> written_;
   // Names of copies of parts -> what they are parts of.
   std::map<std::string_view, std::string_view> kept_;
+  std::size_t steps_ = 0;
 };
 
 }  // namespace
