@@ -9,6 +9,8 @@ namespace {
 // Brackets and operations within each other.
 constexpr std::size_t max_depth = 8;
 constexpr std::size_t max_steps = 20'000'000;
+// Of a file; backwards have some tens.
+constexpr std::size_t max_values = 200'000;
 // Copies of one tuple.
 constexpr std::uint32_t max_times = 1024;
 // No function has so many.
@@ -90,7 +92,7 @@ std::optional<PythonReturn> PythonReturns::end_of(SyntaxIndex function) const {
 std::optional<PythonReturn> PythonReturns::read_values(SyntaxIndex expression,
                                                        std::size_t depth) const {
   const SyntaxIndex value = syntax_.unwrapped(expression);
-  if (value == no_syntax || depth == max_depth) return {};
+  if (value == no_syntax || depth == max_depth || ++values_ > max_values) return {};
   const SyntaxKind kind = syntax_[value].kind;
   if (kind == SyntaxKind::binary_operator) return read_operation(value, depth);
   if (kind == SyntaxKind::identifier) return read_name(value, depth);

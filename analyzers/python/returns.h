@@ -38,6 +38,8 @@ class PythonReturns {
   const PythonScopes& scopes_;
   // Parts of the functions of a file that were looked at: one may have many names.
   std::size_t steps_ = 0;
+  // Tuples that were read: names may lead to names, each several times.
+  mutable std::size_t values_ = 0;
 };
 
 }  // namespace opseal

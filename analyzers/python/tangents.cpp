@@ -9,6 +9,7 @@ namespace {
 
 constexpr SyntaxIndex max_nodes = 100'000;
 constexpr std::size_t max_uses = 64;
+constexpr std::size_t max_steps = 2'000'000;
 
 class TangentReader {
  public:
@@ -33,8 +34,11 @@ class TangentReader {
 
  private:
   // A question about a tangent (`type(dx) is Zero`) gives no tangent, and neither does its shape.
-  bool mentions(SyntaxIndex part) const {
+  bool mentions(SyntaxIndex part) {
     const SyntaxIndex end = std::min(syntax_[part].next, part + max_nodes);
+    // Calls may stand within calls.
+    steps_ += end - part;
+    if (steps_ > max_steps) return false;
     for (SyntaxIndex index = part; index < end; ++index) {
       if (!syntax_.is(index, SyntaxKind::identifier)) continue;
       if (!tangents_.contains(syntax_.text_of(index))) continue;
@@ -88,6 +92,7 @@ class TangentReader {
   const PythonSyntax& syntax_;
   std::set<std::string_view> tangents_;
   std::vector<SyntaxIndex> uses_;
+  std::size_t steps_ = 0;
 };
 
 }  // namespace

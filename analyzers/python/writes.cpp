@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -11,6 +12,7 @@ namespace {
 // Nodes of one function that are looked at.
 constexpr SyntaxIndex max_nodes = 200'000;
 constexpr std::size_t max_depth = 8;
+constexpr std::size_t max_steps = 2'000'000;
 
 // Methods that end in `_` and leave the memory as it is.
 bool writes_memory(std::string_view method) {
@@ -41,7 +43,7 @@ class WriteReader {
 
   std::vector<std::string> run(SyntaxIndex body) {
     const SyntaxIndex end = std::min(syntax_[body].next, body + max_nodes);
-    for (SyntaxIndex index = body; index < end && !open_.empty(); ++index) {
+    for (SyntaxIndex index = body; index < end; ++index) {
       switch (syntax_[index].kind) {
         case SyntaxKind::function_definition:
         case SyntaxKind::class_definition:
@@ -78,11 +80,15 @@ class WriteReader {
  private:
   void look_at_assignment(SyntaxIndex assignment) {
     const SyntaxIndex target = syntax_.child(assignment, SyntaxField::left);
-    if (syntax_.is(target, SyntaxKind::subscript)) write_to(target, true);
-    // The value is worked out before the name is another's: `x = x.add_(1)` writes.
     const SyntaxIndex value = syntax_.child(assignment, SyntaxField::right);
-    if (value != no_syntax) {
+    if (syntax_.is(target, SyntaxKind::subscript) && !puts_back(target, value)) {
+      write_to(target, true);
+    }
+    // The value is worked out before the name is another's: `x = x.add_(1)` writes.
+    if (value != no_syntax && steps_ < max_steps) {
       const SyntaxIndex end = std::min(syntax_[value].next, value + max_nodes);
+      // `a = b = c` are assignments within each other.
+      steps_ += end - value;
       for (SyntaxIndex index = value; index < end; ++index) {
         if (syntax_.is(index, SyntaxKind::lambda)) {
           index = syntax_[index].next - 1;
@@ -92,6 +98,40 @@ class WriteReader {
       }
     }
     rebind(target, 0);
+    keep_copy(target, value);
+  }
+
+  // `kept = x[part].clone()`; then `x[part] = kept` puts back what was there.
+  void keep_copy(SyntaxIndex target, SyntaxIndex value) {
+    if (!syntax_.is(target, SyntaxKind::identifier) || value == no_syntax) return;
+    SyntaxIndex index = value;
+    for (std::size_t depth = 0; depth < max_depth && index != no_syntax; ++depth) {
+      index = syntax_.unwrapped(index);
+      if (syntax_.is(index, SyntaxKind::call)) {
+        index = syntax_.child(index, SyntaxField::function);
+      } else if (syntax_.is(index, SyntaxKind::attribute)) {
+        index = syntax_.child(index, SyntaxField::object);
+      } else if (syntax_.is(index, SyntaxKind::subscript)) {
+        index = syntax_.child(index, SyntaxField::value);
+      } else {
+        break;
+      }
+    }
+    if (syntax_.is(index, SyntaxKind::identifier)) {
+      kept_[syntax_.text_of(target)] = syntax_.text_of(index);
+    }
+  }
+
+  bool puts_back(SyntaxIndex target, SyntaxIndex value) {
+    const SyntaxIndex kept = syntax_.unwrapped(value);
+    const SyntaxIndex holder = syntax_.unwrapped(syntax_.child(target, SyntaxField::value));
+    if (!syntax_.is(kept, SyntaxKind::identifier) || !syntax_.is(holder, SyntaxKind::identifier)) {
+      return false;
+    }
+    const auto found = kept_.find(syntax_.text_of(kept));
+    if (found == kept_.end() || found->second != syntax_.text_of(holder)) return false;
+    std::erase(written_, found->second);
+    return true;
   }
 
   void look_at_call(SyntaxIndex call) {
@@ -161,6 +201,9 @@ class WriteReader {
   // Parameters that still are what was handed over, and that nothing is said of yet.
   std::set<std::string> open_;
   std::vector<std::string> written_;
+  // Names of copies of parts -> what they are parts of.
+  std::map<std::string_view, std::string_view> kept_;
+  std::size_t steps_ = 0;
 };
 
 }  // namespace

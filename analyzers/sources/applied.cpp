@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::string_view base = "autograd::Function<";
 constexpr std::size_t most_names = 4096;
+// Tokens of a list of template arguments.
+constexpr std::size_t longest_list = 64;
 
 bool is_word(char byte) {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
@@ -54,7 +56,8 @@ InFile read_file(const std::string& bytes, std::uint32_t number,
       // `F::apply(…)`, `F<T>::apply(…)`.
       std::size_t name = at - 2;
       if (tokens[name].is('>')) {
-        while (name > function->body.begin && !tokens[name].is('<')) --name;
+        const std::size_t first = name > longest_list ? name - longest_list : 0;
+        while (name > first && !tokens[name].is('<')) --name;
         if (name > 0) --name;
       }
       if (classes.contains(tokens[name].text)) one.applied.emplace(tokens[name].text);
