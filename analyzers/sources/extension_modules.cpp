@@ -172,7 +172,8 @@ void ExtensionModules::add_declarations(const PythonFile& file, std::uint32_t nu
       blocks = literal->second.blocks;
     } else if (decided) {
       blocks = modules_in(paths, folder_of(paths_[number]));
-    } else if (known) {
+    } else if (known && maker != "load_inline") {
+      // The sources of an inline one are texts in Python.
       blocks = open_modules_;
     }
     if (!blocks.empty()) add(text, blocks);
@@ -209,6 +210,7 @@ std::string ExtensionModules::find(const std::vector<std::string>& parts, bool i
   if (found.empty() || modules_.count(found) > 0) return found;
   ExtensionModule& module = modules_[found];
   module.name = found;
+  module.guessed = open_modules_.size() > 1 && declared_[found].blocks == open_modules_;
   std::set<std::pair<std::size_t, std::string>> seen;
   for (const std::size_t block : declared_[found].blocks) collect(block, "", 0, seen, module);
   return found;

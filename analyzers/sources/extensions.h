@@ -90,6 +90,8 @@ struct ExtensionModule {
   std::set<std::string> submodules;
   std::set<std::string> texts;
   bool open = false;
+  // Nobody says which of several modules it is, so that it is all of them.
+  bool guessed = false;
 };
 
 struct ExtensionTree {

@@ -156,6 +156,15 @@ class ExtensionReader {
       const bool member = at > 0 && (all[at - 1].is('.') || all[at - 1].is("->"));
       if (member) continue;
       if (at + 2 < end && all[at + 1].is('.')) {
+        // What stands behind the name is documentation, often that name once more. `read_def` reads
+        // the name itself.
+        const std::uint32_t close = found_.partners[std::min(at + 3, end - 1)];
+        const bool names_function =
+            at + 4 < end && all[at + 2].is("def") && all[at + 3].is('(') && all[at + 4].is_string();
+        if (names_function && close != no_token && close > at + 3 && close < end) {
+          at = close;
+          continue;
+        }
         if (all[at + 2].is("def_submodule")) {
           add_submodule(index, at, end, module->second, modules);
         }

@@ -7,6 +7,13 @@ namespace {
 
 bool is_open_type(const std::string& type) { return type == "args" || type == "kwargs"; }
 
+// A macro may stand for several parameters.
+bool is_macro(const std::string& type) {
+  return type.size() > 3 && type.find('_') != type.npos &&
+         std::none_of(type.begin(), type.end(),
+                      [](char byte) { return (byte >= 'a' && byte <= 'z') || byte == '<'; });
+}
+
 // `Class::method` takes an object before its parameters.
 bool may_be_method(std::string_view name) {
   const std::size_t colons = name.rfind("::");
@@ -26,8 +33,9 @@ void write_function(const std::string& module, const ExtensionFunction& row, Pla
   const bool open = std::any_of(function.types.begin(), function.types.end(), is_open_type);
   // Each parameter has its `py::arg`, where there are any.
   const bool agrees = !bound.says_arguments || bound.arguments.size() == function.positional;
-  const bool counted =
-      function.declared && !bound.unclear && (open || agrees) && !may_be_method(function.name);
+  const bool macros = std::any_of(function.types.begin(), function.types.end(), is_macro);
+  const bool counted = function.declared && !bound.unclear && !macros && (open || agrees) &&
+                       !may_be_method(function.name);
   if (counted && open) {
     writer.truth(Key::variadic, true, function.place);
   } else if (counted) {

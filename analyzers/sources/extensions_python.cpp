@@ -432,7 +432,9 @@ class UseFinder {
       if (found.count(name) == 0) left.push_back(name);
     }
     // Where most of what is asked for isn't there, another module is meant.
-    const bool sure = !module.open && others_.empty() && missing.size() * 2 <= found.size() + 1;
+    const bool most = module.guessed ? found.size() > 2 && missing.size() * 4 <= found.size()
+                                     : missing.size() * 2 <= found.size() + 1;
+    const bool sure = !module.open && others_.empty() && most;
     std::erase_if(uses, [&](const ExtensionUse& use) {
       if (names.count(use.name.text) > 0) return false;
       if (missing.count(use.name.text) == 0 || use.asks_whether) return true;
