@@ -264,6 +264,7 @@ TEST_CASE("typed: what a registrar reads of other files before they are initiali
         "#include \"table.h\"\nnamespace lib {\n"
         "static Registrar scale(1);\n"
         "static SafeRegistrar safe_scale(2);\n"
+        "__attribute__((init_priority(2000))) Registrar early(1);\n"
         "static FarRegistrar far(3);\n"
         "static LateRegistrar late(&table);\n"
         "static const bool registered = [] { Names::known[1] = 2; return true; }();\n"

@@ -46,6 +46,8 @@ void StaticOrderReader::read(CXCursor variable) {
   const CXCursorKind scope = unit_.kind(clang.getCursorSemanticParent(variable));
   const bool is_member = scope == CXCursor_ClassDecl || scope == CXCursor_StructDecl;
   if (!is_member && !is_scope_of_names(scope)) return;
+  // Somebody says when it is made.
+  if (unit_.source(variable).find("init_priority") != std::string_view::npos) return;
   const CXCursor value = clang.Cursor_getVarDeclInitializer(variable);
   const bool dynamic = is_dynamic(variable);
   if (clang.getCursorLinkage(variable) == CXLinkage_External) {
