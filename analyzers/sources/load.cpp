@@ -26,6 +26,7 @@
 #include "analyzers/sources/dispatch_pairs.h"
 #include "analyzers/sources/documents.h"
 #include "analyzers/sources/engines.h"
+#include "analyzers/sources/engines_cpp.h"
 #include "analyzers/sources/executorch.h"
 #include "analyzers/sources/file_records.h"
 #include "analyzers/sources/handlers.h"
@@ -314,10 +315,19 @@ class SourceLoader {
         records);
     find_pairs();
     join_devices();
-    records_.engines = find_python_engines(
-        paths_, [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); });
+    find_engines();
     write_documents(records_, folder_, paths_, facts_);
     if (facts_.documents.empty() && facts_.problems.empty()) facts_ = {};
+  }
+
+  void find_engines() {
+    const auto read = [this](std::size_t file, std::string& bytes) {
+      return read_again(file, bytes);
+    };
+    records_.engines = find_python_engines(paths_, read);
+    for (Engine& engine : find_cpp_engines(paths_, cpp_files_, read)) {
+      records_.engines.push_back(std::move(engine));
+    }
   }
 
   bool read_again(std::size_t file, std::string& bytes) const {
