@@ -64,7 +64,10 @@ PythonKeyValue value_of_name(const PythonSyntax& syntax, const PythonScopes& sco
   if (text.starts_with("torch.")) {
     const auto same = std::find_if(torch_names.begin(), torch_names.end(),
                                    [&](const auto& pair) { return text.substr(6) == pair.first; });
-    if (same != torch_names.end()) text = "torch." + std::string(same->second);
+    if (same != torch_names.end()) {
+      text = "torch." + std::string(same->second);
+      return {"torch.", text, text};
+    }
   }
   return {text.substr(0, text.find('.') + 1), text, full};
 }

@@ -191,9 +191,12 @@ class CppFinder {
 
   void read_uses(const SourceUnit& unit, const Invocations& found, std::uint32_t file) {
     for (const Invocation& one : found.list) {
+      // The calls by which the registry's own functions hand on; a constructor of a registrar looks
+      // like a word with a block behind it.
       const Scope* function = found.enclosing(one.scope, ScopeKind::function);
-      // The calls by which the registry's own functions hand on.
+      const Scope* registrar = found.enclosing(one.scope, ScopeKind::macro_block);
       if (function != nullptr && is_inner(function->name)) continue;
+      if (registrar != nullptr && is_inner(registrar->name)) continue;
       // A constructor, or a method that is declared.
       const bool in_class =
           one.scope != no_scope && found.scopes[one.scope].kind == ScopeKind::type;
