@@ -1,9 +1,8 @@
 #include "analyzers/python/table_keys.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
-
-#include "opseal/dtypes.h"
 
 namespace opseal {
 
@@ -20,6 +19,20 @@ std::string_view last_parts(std::string_view full, std::size_t parts) {
   }
   return dot == full.npos ? full : full.substr(dot + 1);
 }
+
+// Dtypes of torch that have two names, of which the second is printed (torch/_C, `torch.half is
+// torch.float16`).
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> torch_names{{
+    {"half", "float16"},
+    {"float", "float32"},
+    {"double", "float64"},
+    {"short", "int16"},
+    {"int", "int32"},
+    {"long", "int64"},
+    {"chalf", "complex32"},
+    {"cfloat", "complex64"},
+    {"cdouble", "complex128"},
+}};
 
 // A name that stands for one thing in the whole program: imported, a class or function, a builtin.
 bool is_fixed_name(const PythonSyntax& syntax, const PythonScopes& scopes, SyntaxIndex head) {
@@ -40,16 +53,23 @@ PythonKeyValue value_of_name(const PythonSyntax& syntax, const PythonScopes& sco
   if (names.size() != 1) return {};
   const std::string& full = names.front();
   if (syntax.is(expression, SyntaxKind::identifier)) {
-    return {".", std::string(last_parts(full, 1))};
+    return {".", std::string(last_parts(full, 1)), full};
   }
+  // More than an enumerator of a module: `torch.ops.aten.add.Scalar`.
+  const std::string_view written = syntax.text_of(expression);
+  const auto dots = static_cast<std::size_t>(std::count(written.begin(), written.end(), '.'));
   const bool of_value = full.ends_with(".value") || full.ends_with(".name");
-  std::string text(last_parts(full, of_value ? 3 : 2));
-  // `torch.half` is `torch.float16`.
+  const std::size_t parts = of_value ? 3 : 2;
+  std::string text(last_parts(full, dots > parts ? dots + 1 : parts));
   if (text.starts_with("torch.")) {
-    const Dtype* dtype = find_dtype(text);
-    if (dtype != nullptr) text = "torch." + std::string(dtype->name);
+    const auto same = std::find_if(torch_names.begin(), torch_names.end(),
+                                   [&](const auto& pair) { return text.substr(6) == pair.first; });
+    if (same != torch_names.end()) {
+      text = "torch." + std::string(same->second);
+      return {"torch.", text, text};
+    }
   }
-  return {text.substr(0, text.find('.') + 1), text};
+  return {text.substr(0, text.find('.') + 1), text, full};
 }
 
 PythonKeyValue value_of(const PythonSyntax& syntax, const PythonScopes& scopes,
@@ -75,6 +95,7 @@ PythonKeyValue value_of(const PythonSyntax& syntax, const PythonScopes& scopes,
         whole.kind += one.kind;
         if (whole.text.size() > 1) whole.text += ", ";
         whole.text += one.text;
+        whole.full += (one.full.empty() ? one.text : one.full) + ", ";
       }
       whole.text += ')';
       return whole;

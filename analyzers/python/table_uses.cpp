@@ -508,7 +508,22 @@ class Uses {
       }
       return use;
     };
+    if (stores_nothing(accessor, arguments)) return;
     add(make, node);
+  }
+
+  // `alias=None`: who says none stores nothing under it.
+  static bool stores_nothing(const PythonAccessor& accessor,
+                             const std::vector<SyntaxIndex>& arguments) {
+    if (!accessor.stores || arguments.size() != accessor.parameters.size()) return false;
+    for (const PythonTableKeyPart& part : accessor.key) {
+      for (const PythonTableKeyPiece& piece : part.pieces) {
+        if (piece.parameter < 0 || piece.name_of) continue;
+        const auto at = static_cast<std::size_t>(piece.parameter);
+        if (arguments[at] == no_syntax && accessor.parameters[at].standard.kind == "0") return true;
+      }
+    }
+    return false;
   }
 
   // Somebody is prepared for a key that isn't there.

@@ -18,6 +18,8 @@ struct PythonKeyValue {
   // member of that; empty where it isn't decided. Only parts of one kind can be compared.
   std::string kind;
   std::string text;
+  // Of a name: with the module that it is imported from.
+  std::string full = {};
 
   bool decided() const { return !kind.empty(); }
 };

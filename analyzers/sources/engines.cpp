@@ -22,7 +22,7 @@ bool settle_engine(Engine& engine, bool partial) {
     sorts.insert(entry.sort);
     keys.insert(entry.key);
     if (!entry.logged || entry.function.empty()) continue;
-    const bool is_new = said.emplace(entry.key, entry.function).second;
+    const bool is_new = said.emplace(entry.exact, entry.function).second;
     // Each `def _` is another function.
     if (!is_new && entry.function != "_") entry.logged = false;
   }
@@ -46,7 +46,7 @@ void write_engine(const Engine& engine, PlacedWriter& writer) {
   for (const EngineEntry& entry : engine.entries) {
     if (!entry.logged) continue;
     const std::uint32_t row = writer.open(Key::none, NodeType::object, entry.place);
-    writer.text(Key::name, entry.key, entry.place);
+    writer.text(Key::name, entry.exact, entry.place);
     writer.text_if(Key::when, entry.when.text(), entry.place);
     writer.text_if(Key::macro, entry.macro, entry.place);
     writer.close(row);

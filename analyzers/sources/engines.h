@@ -17,6 +17,8 @@ struct EngineEntry {
   // `add, cuda, f32`; the parts are `parts`.
   std::string key;
   std::vector<std::string> parts;
+  // The same with full names: what looks alike may be of two modules.
+  std::string exact;
   // Which things the parts are: only keys of one sort can be compared.
   std::string sort;
   // The function's name, or empty.

@@ -51,6 +51,8 @@ EngineEntry entry_of(const PythonTableEntry& from, std::uint32_t file) {
   for (const PythonKeyValue& part : from.key) {
     entry.parts.push_back(part.text);
     entry.sort += part.kind + " ";
+    if (!entry.exact.empty()) entry.exact += ", ";
+    entry.exact += part.full.empty() ? part.text : part.full;
   }
   entry.function = from.value;
   entry.place = {file, from.place.offset, from.place.length};
@@ -108,12 +110,14 @@ class Finder {
     engine.on_duplicate = on_duplicate_of(from.second);
     engine.known = !from.open;
     std::map<std::string, std::size_t> times;
-    for (const PythonTableEntry& one : from.entries) ++times[python_key_text(one.key)];
     for (const PythonTableEntry& one : from.entries) {
       engine.entries.push_back(entry_of(one, files_[table]));
+      ++times[engine.entries.back().exact];
+    }
+    for (EngineEntry& entry : engine.entries) {
       // Only a literal that has a key twice loses one of them without a word.
-      engine.entries.back().logged = times[engine.entries.back().key] > 1;
-      if (engine.entries.back().logged) engine.on_duplicate = "replace";
+      entry.logged = times[entry.exact] > 1;
+      if (entry.logged) engine.on_duplicate = "replace";
     }
     engines_.push_back(std::move(engine));
     return engines_.size() - 1;

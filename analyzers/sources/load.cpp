@@ -29,6 +29,7 @@
 #include "analyzers/sources/documents.h"
 #include "analyzers/sources/dtype_conversions.h"
 #include "analyzers/sources/engines.h"
+#include "analyzers/sources/engines_cpp.h"
 #include "analyzers/sources/executorch.h"
 #include "analyzers/sources/extensions.h"
 #include "analyzers/sources/file_records.h"
@@ -424,8 +425,7 @@ class SourceLoader {
     find_pairs();
     find_tables();
     join_devices();
-    records_.engines = find_python_engines(
-        paths_, [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); });
+    find_engines();
     ask_types();
     write_documents(records_, folder_, paths_, facts_);
     if (facts_.documents.empty() && facts_.problems.empty()) facts_ = {};
@@ -466,6 +466,16 @@ class SourceLoader {
     records_.extension_uses = find_extension_uses(
         records_.extensions, others, paths_,
         [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); });
+  }
+
+  void find_engines() {
+    const auto read = [this](std::size_t file, std::string& bytes) {
+      return read_again(file, bytes);
+    };
+    records_.engines = find_python_engines(paths_, read);
+    for (Engine& engine : find_cpp_engines(paths_, cpp_files_, read)) {
+      records_.engines.push_back(std::move(engine));
+    }
   }
 
   bool read_again(std::size_t file, std::string& bytes) const {
