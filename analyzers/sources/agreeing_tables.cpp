@@ -285,7 +285,7 @@ struct PositionalReader {
 
 }  // namespace
 
-bool may_hold_tables(std::string_view bytes) {
+bool may_hold_agreeing_tables(std::string_view bytes) {
   constexpr std::size_t fewest_lines = fewest_entries;
   std::size_t lines = 0;
   for (std::size_t quote_at = bytes.find('"'); quote_at != bytes.npos;) {

@@ -36,7 +36,7 @@ struct AgreeingTables {
 };
 
 // Whether a file can hold such a table at all.
-bool may_hold_tables(std::string_view bytes);
+bool may_hold_agreeing_tables(std::string_view bytes);
 
 // `headers` holds the enumerations that other files declare.
 std::vector<AgreeingTables> find_agreeing_tables(const CodeFunctions& code,

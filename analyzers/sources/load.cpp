@@ -148,7 +148,7 @@ class SourceLoader {
         add_autograd(autograd_classes(bytes, number), paths_[at], records_.files[at].autograd);
         records_.files[at].has_predicate = predicates.occur_in(bytes);
         records_.files[at].may_predicate = may_name_predicate(bytes);
-        records_.files[at].may_tables = may_hold_tables(bytes);
+        records_.files[at].may_tables = may_hold_agreeing_tables(bytes);
         if (registrars.occur_in(bytes)) {
           read_registrars_cpp(number, bytes, records_.files[at].registrars);
         }
