@@ -157,11 +157,11 @@ TEST_CASE("typed: without the library nothing is asked, and the reason is told")
   file.bytes = "Status RegisterAll();\nvoid f() { RegisterAll(); }\n";
   file.size = file.bytes.size();
   folder.files.push_back(file);
-  const Facts facts = load_sources(folder, 2, {}, options);
+  const Facts facts = load_sources(folder, 2, {}, nullptr, options);
   // A child that says nothing costs the answers.
   CHECK(facts.documents.empty());
   const TypedOptions absent{.wanted = true, .program = "/nowhere/opseal", .outcome = &outcome};
-  load_sources(folder, 2, {}, absent);
+  load_sources(folder, 2, {}, nullptr, absent);
   CHECK(outcome.reason() == "can't start /nowhere/opseal again");
 }
 
