@@ -62,6 +62,7 @@ inline constexpr Form operand_form{.name = "Operand", .fields = operand_fields};
 inline constexpr Form operands_form{.item = &operand_form};
 
 // Elements of `libraries`, and the package that holds them.
+extern const Form cache_form;
 extern const Form library_form;
 extern const Form distribution_form;
 

@@ -29,7 +29,11 @@ std::string dump_of(std::string_view manifest) { return dump_of(read_text(manife
 
 // A message without the places that a dump of sources states, and a source shows otherwise.
 std::string without_places(std::string message) {
+  constexpr std::string_view before = " (registered at `";
   constexpr std::string_view start = " (`";
+  for (std::size_t at = message.find(before); at != message.npos; at = message.find(before, at)) {
+    message.replace(at, before.size(), start);
+  }
   for (std::size_t at = message.find(start); at != message.npos; at = message.find(start, at)) {
     const std::size_t end = message.find("`)", at);
     const std::size_t colon = message.find(".py:", at) < end    ? message.find(".py:", at)
