@@ -213,7 +213,8 @@ class Uses {
         use_table(name, node);
         return;
       case NameKind::function:
-        use_accessors(name, table, names_[name].name, node);
+        use_accessors(name, table,
+                      names_[name].member.empty() ? names_[name].name : names_[name].member, node);
         return;
       case NameKind::object:
         use_object(name, table, node);
@@ -367,11 +368,27 @@ class Uses {
         call(name, accessor, parent);
       } else if (accessor.stores && syntax_.is(parent, SyntaxKind::decorator)) {
         decorate(name, accessor, node);
-      } else if (accessor.stores) {
-        // `register = REG.register`, or handed over.
+      } else if (accessor.stores && !is_alias(parent, node) && !is_target(parent, node)) {
+        // Handed over.
         add_unknown(name);
       }
     }
+  }
+
+  bool is_target(SyntaxIndex parent, SyntaxIndex node) const {
+    return syntax_.is(parent, SyntaxKind::assignment) && syntax_[node].field == SyntaxField::left;
+  }
+
+  // `register = REG.register`, which is a name of its own.
+  bool is_alias(SyntaxIndex parent, SyntaxIndex node) const {
+    if (!syntax_.is(parent, SyntaxKind::assignment) || is_target(parent, node)) return false;
+    const SyntaxIndex left = syntax_.child(parent, SyntaxField::left);
+    if (left == no_syntax) return false;
+    const auto [first, last] = range(syntax_.text_of(left));
+    for (std::uint32_t one = first; one < last; ++one) {
+      if (names_[one].file == file_ && !names_[one].member.empty()) return true;
+    }
+    return false;
   }
 
   std::string decorated_name(SyntaxIndex expression) const {
