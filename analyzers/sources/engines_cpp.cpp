@@ -49,6 +49,14 @@ Part part_of(Tokens argument) {
   return {".", std::string(last)};
 }
 
+// `f`, `&a::f`, `[](…) { … }`
+bool is_function(Tokens argument) {
+  if (argument.empty() || argument[0].is('[')) return !argument.empty();
+  return std::all_of(argument.begin(), argument.end(), [](const Token& token) {
+    return token.is_identifier() || token.is("::") || token.is('&');
+  });
+}
+
 class CppFinder {
  public:
   CppFinder(const std::vector<std::string>& paths, const std::vector<std::size_t>& files,
@@ -129,8 +137,16 @@ class CppFinder {
       const auto owner = owners_.find(tokens[at].text);
       if (owner == owners_.end()) continue;
       std::uint32_t name = at + 1;
-      if (tokens[name].is('&') || tokens[name].is('*')) ++name;
+      const bool given = tokens[name].is('&') || tokens[name].is('*');
+      if (given) ++name;
       if (name + 1 >= tokens.size() || !tokens[name].is_identifier()) continue;
+      // Other objects have a map each.
+      if (!given || !tokens[name + 1].is('(')) {
+        const std::uint32_t scope = source.scope_of(at);
+        const bool global =
+            scope == no_scope || source.shape.scopes[scope].kind == ScopeKind::name_space;
+        if (given || !global) continue;
+      }
       const auto [known, is_new] = shape_.givers.emplace(tokens[name].text, owner->second);
       if (!is_new && known->second != owner->second) known->second = shape_.tables.size();
     }
@@ -244,7 +260,11 @@ class CppFinder {
     for (std::uint32_t back = at; back > 1 && at - back < most_back; --back) {
       if (tokens[back - 1].text != tokens[at].text || !tokens[back].is('=')) continue;
       for (std::uint32_t on = back; on < back + 8 && on < tokens.size(); ++on) {
-        if (tokens[on].is(owner)) return true;
+        const auto given = shape_.givers.find(std::string(tokens[on].text));
+        if (tokens[on].is(owner) ||
+            (given != shape_.givers.end() && given->second == accessor.table)) {
+          return true;
+        }
       }
     }
     // Somebody's object: it may be the registry's.
@@ -285,13 +305,14 @@ class CppFinder {
       engine.lookups.push_back({entry.key, entry.sort, entry.place});
       return;
     }
-    if (!one.arguments.empty() && accessor.key.size() < one.arguments.size()) {
-      entry.function = text_of(one.arguments.back()).substr(0, 120);
-    }
+    const bool has_value = accessor.key.size() < one.arguments.size();
+    if (has_value) entry.function = text_of(one.arguments.back()).substr(0, 120);
+    // Within a function, what is no function itself is state that is set again and again.
+    const bool at_start = found.enclosing(one.scope, ScopeKind::function) == nullptr;
+    entry.logged = at_start || (has_value && is_function(one.arguments.back()));
     entry.when = unit.conditions[one.condition];
     entry.macro = one.through_macro;
     entry.exact = entry.key;
-    entry.logged = true;
     engine.entries.push_back(std::move(entry));
   }
 

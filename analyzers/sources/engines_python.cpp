@@ -230,7 +230,9 @@ class Finder {
     EngineEntry entry = entry_of(use.entry, file);
     switch (use.kind) {
       case PythonTableUse::Kind::store:
-        entry.logged = names_[use.name].name.kind != PythonTableName::Kind::table;
+        // What a function sets, again and again, is state; what an import sets is a registration.
+        entry.logged = names_[use.name].name.kind != PythonTableName::Kind::table &&
+                       use.entry.within.empty() && !use.entry.value.empty();
         engine.entries.push_back(std::move(entry));
         return;
       case PythonTableUse::Kind::lookup:
