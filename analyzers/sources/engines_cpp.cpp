@@ -1,6 +1,7 @@
 #include "analyzers/sources/engines_cpp.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "analyzers/source/invocations.h"
@@ -13,41 +14,6 @@ namespace {
 
 // Larger ones are data.
 constexpr std::size_t most_bytes = std::size_t{4} << 20;
-
-// A part of a key as an argument says it; `sort` is empty where it isn't decided.
-struct Part {
-  std::string sort;
-  std::string text;
-};
-
-Part part_of(Tokens argument) {
-  // `std::string("add")`
-  if (argument.size() > 3 && argument.back().is(')') && argument[argument.size() - 2].is_string()) {
-    argument = argument.subspan(argument.size() - 2, 1);
-  }
-  if (argument.empty()) return {};
-  const bool only_strings = std::all_of(argument.begin(), argument.end(),
-                                        [](const Token& token) { return token.is_string(); });
-  if (only_strings) return {"t", string_value(argument)};
-  if (argument.size() == 1 && argument[0].kind == TokenKind::number) {
-    return {"n", std::string(argument[0].text)};
-  }
-  std::string text;
-  for (const Token& token : argument) {
-    if (!token.is_identifier() && !token.is("::")) return {};
-    text += token.text;
-  }
-  const std::size_t colon = text.rfind("::");
-  const std::string_view last =
-      colon == text.npos ? std::string_view(text) : std::string_view(text).substr(colon + 2);
-  // Where it is not of something, only the spelling tells an enumerator from a variable.
-  const bool is_constant =
-      last.size() > 1 &&
-      ((last[0] == 'k' && last[1] >= 'A' && last[1] <= 'Z') ||
-       std::none_of(last.begin(), last.end(), [](char c) { return c >= 'a' && c <= 'z'; }));
-  if (colon == text.npos && !is_constant) return {};
-  return {".", std::string(last)};
-}
 
 // `f`, `&a::f`, `[](…) { … }`
 bool is_function(Tokens argument) {
@@ -65,7 +31,7 @@ class CppFinder {
 
   std::vector<Engine> run() {
     find_shape();
-    if (shape_.accessors.empty()) return {};
+    if (shape_.accessors.empty()) return std::move(literals_);
     for (std::size_t at = 0; at < shape_.tables.size(); ++at) {
       const CppTable& table = shape_.tables[at];
       Engine engine;
@@ -76,6 +42,7 @@ class CppFinder {
       engines_.push_back(std::move(engine));
     }
     find_uses();
+    std::move(literals_.begin(), literals_.end(), std::back_inserter(engines_));
     return std::move(engines_);
   }
 
@@ -94,6 +61,7 @@ class CppFinder {
   void find_shape() {
     for_each_source(Needles({"map<"}), [this](std::uint32_t file, const PlainSource& source) {
       find_cpp_tables(source, file, shape_.tables);
+      find_cpp_literals(source, file, literals_);
     });
     drop_doubtful();
     if (shape_.tables.empty()) return;
@@ -268,17 +236,9 @@ class CppFinder {
       }
     }
     // Somebody's object: it may be the registry's.
-    if (accessor.stores && one.arguments.size() > 1 && part_of(one.arguments[0]).sort == "t") {
+    if (accessor.stores && one.arguments.size() > 1 &&
+        engine_key_part(one.arguments[0]).sort == "t") {
       engines_[accessor.table].known = false;
-    }
-    return false;
-  }
-
-  static bool is_in_try(const SourceUnit& unit, const Invocations& found, std::uint32_t scope) {
-    for (std::size_t depth = 0; scope != no_scope && depth < 64; ++depth) {
-      const Scope& one = found.scopes[scope];
-      if (one.body.begin >= 2 && unit.tokens[one.body.begin - 2].is("try")) return true;
-      scope = one.parent;
     }
     return false;
   }
@@ -289,8 +249,8 @@ class CppFinder {
     EngineEntry entry;
     entry.place = {file, one.offset, one.length};
     for (const std::size_t part : accessor.key) {
-      Part value;
-      if (part < one.arguments.size()) value = part_of(one.arguments[part]);
+      EngineKeyPart value;
+      if (part < one.arguments.size()) value = engine_key_part(one.arguments[part]);
       if (value.sort.empty()) {
         if (accessor.stores) engine.known = false;
         return;
@@ -322,9 +282,48 @@ class CppFinder {
   CppEngineShape shape_;
   std::map<std::string_view, std::size_t> owners_;
   std::vector<Engine> engines_;
+  std::vector<Engine> literals_;
 };
 
 }  // namespace
+
+EngineKeyPart engine_key_part(Tokens argument) {
+  // `std::string("add")`
+  if (argument.size() > 3 && argument.back().is(')') && argument[argument.size() - 2].is_string()) {
+    argument = argument.subspan(argument.size() - 2, 1);
+  }
+  if (argument.empty()) return {};
+  const bool only_strings = std::all_of(argument.begin(), argument.end(),
+                                        [](const Token& token) { return token.is_string(); });
+  if (only_strings) return {"t", string_value(argument)};
+  if (argument.size() == 1 && argument[0].kind == TokenKind::number) {
+    return {"n", std::string(argument[0].text)};
+  }
+  std::string text;
+  for (const Token& token : argument) {
+    if (!token.is_identifier() && !token.is("::")) return {};
+    text += token.text;
+  }
+  const std::size_t colon = text.rfind("::");
+  const std::string_view last =
+      colon == text.npos ? std::string_view(text) : std::string_view(text).substr(colon + 2);
+  // Where it is not of something, only the spelling tells an enumerator from a variable.
+  const bool is_constant =
+      last.size() > 1 &&
+      ((last[0] == 'k' && last[1] >= 'A' && last[1] <= 'Z') ||
+       std::none_of(last.begin(), last.end(), [](char c) { return c >= 'a' && c <= 'z'; }));
+  if (colon == text.npos && !is_constant) return {};
+  return {".", std::string(last)};
+}
+
+bool is_in_try(const SourceUnit& unit, const Invocations& found, std::uint32_t scope) {
+  for (std::size_t depth = 0; scope != no_scope && depth < 64; ++depth) {
+    const Scope& one = found.scopes[scope];
+    if (one.body.begin >= 2 && unit.tokens[one.body.begin - 2].is("try")) return true;
+    scope = one.parent;
+  }
+  return false;
+}
 
 std::vector<Engine> find_cpp_engines(const std::vector<std::string>& paths,
                                      const std::vector<std::size_t>& cpp_files,
