@@ -196,4 +196,45 @@ PythonTableAccess python_table_access(const PythonSyntax& syntax, SyntaxIndex ta
   return access;
 }
 
+bool is_prepared_for_miss(const PythonSyntax& syntax, SyntaxIndex index, std::string_view name) {
+  constexpr std::size_t most_levels = 256;
+  std::size_t levels = 0;
+  SyntaxIndex below = index;
+  for (SyntaxIndex above = syntax[index].parent; above != no_syntax;
+       below = above, above = syntax[above].parent) {
+    if (++levels > most_levels) return true;
+    switch (syntax[above].kind) {
+      case SyntaxKind::try_statement:
+        if (syntax[below].field == SyntaxField::body) return true;
+        break;
+      case SyntaxKind::with_statement: {
+        const std::string_view head = syntax.text_of(above).substr(0, 200);
+        if (head.find("suppress(") != head.npos || head.find("raises(") != head.npos) return true;
+        break;
+      }
+      case SyntaxKind::if_statement:
+      case SyntaxKind::elif_clause:
+      case SyntaxKind::while_statement: {
+        const SyntaxIndex test = syntax.child(above, SyntaxField::condition);
+        if (test == no_syntax) break;
+        const std::string_view text = syntax.text_of(test).substr(0, 1000);
+        if (text.find(name) != text.npos) return true;
+        break;
+      }
+      case SyntaxKind::conditional_expression: {
+        const std::string_view text = syntax.text_of(above).substr(0, 1000);
+        if (text.find(" in ") != text.npos) return true;
+        break;
+      }
+      case SyntaxKind::function_definition:
+      case SyntaxKind::class_definition:
+        if (syntax[below].field == SyntaxField::body) return false;
+        break;
+      default:
+        break;
+    }
+  }
+  return false;
+}
+
 }  // namespace opseal

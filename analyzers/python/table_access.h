@@ -48,6 +48,9 @@ bool is_new_table(const PythonSyntax& syntax, SyntaxIndex expression);
 // The outermost function around a node below a class or the module, or none.
 SyntaxIndex function_around(const PythonSyntax& syntax, SyntaxIndex index);
 
+// Somebody is prepared for a key that isn't in the table `name`: a `try`, a question before.
+bool is_prepared_for_miss(const PythonSyntax& syntax, SyntaxIndex index, std::string_view name);
+
 // The name behind the last dot: `register` of `a.b.register`.
 std::string_view last_name(std::string_view dotted);
 

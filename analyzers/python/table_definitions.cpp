@@ -119,7 +119,15 @@ class Definitions {
     right = syntax_.unwrapped(right);
     if (!syntax_.is(right, SyntaxKind::dictionary)) return;
     std::size_t functions = 0;
-    for (const SyntaxIndex pair : syntax_.children(right)) {
+    add_pairs(right, {}, table, functions);
+    table.of_functions = functions > 0 && functions * 2 >= table.entries.size();
+  }
+
+  // `{"int8": {"cuda": f, "cpu": g}}` has keys of two parts.
+  void add_pairs(SyntaxIndex dictionary, const std::vector<PythonKeyValue>& outer,
+                 PythonTable& table, std::size_t& functions) {
+    constexpr std::size_t most_levels = 3;
+    for (const SyntaxIndex pair : syntax_.children(dictionary)) {
       const SyntaxIndex key =
           syntax_.is(pair, SyntaxKind::pair) ? syntax_.child(pair, SyntaxField::key) : no_syntax;
       const SyntaxIndex value =
@@ -131,13 +139,21 @@ class Definitions {
       }
       constants_.restart();
       PythonTableEntry entry;
-      entry.key = python_key(syntax_, scopes_, constants_, key);
+      entry.key = outer;
+      for (PythonKeyValue& part : python_key(syntax_, scopes_, constants_, key)) {
+        entry.key.push_back(std::move(part));
+      }
       if (!is_decided(entry.key)) {
         table.open = true;
         continue;
       }
-      entry.place = place_of(syntax_, key);
       const SyntaxKind kind = syntax_[value].kind;
+      if (kind == SyntaxKind::dictionary && entry.key.size() < most_levels &&
+          syntax_.first(value) != no_syntax) {
+        add_pairs(value, entry.key, table, functions);
+        continue;
+      }
+      entry.place = place_of(syntax_, key);
       if (kind == SyntaxKind::identifier || kind == SyntaxKind::attribute ||
           kind == SyntaxKind::lambda) {
         ++functions;
@@ -145,7 +161,6 @@ class Definitions {
       }
       table.entries.push_back(std::move(entry));
     }
-    table.of_functions = functions > 0 && functions * 2 >= table.entries.size();
   }
 
   void look_at_name(SyntaxIndex index) {
@@ -429,28 +444,6 @@ bool may_hold_tables(std::string_view text) {
 
 std::vector<PythonTable> find_python_tables(std::string_view text) {
   return Definitions(text).run();
-}
-
-std::vector<PythonTableObject> find_python_objects(std::string_view text) {
-  const PythonSyntax syntax(text);
-  const PythonScopes scopes(syntax);
-  std::vector<PythonTableObject> objects;
-  constexpr std::size_t most = 4096;
-  for (SyntaxIndex index = 0; index < syntax.nodes.size() && objects.size() < most; ++index) {
-    if (!syntax.is(index, SyntaxKind::assignment) || scopes.scope_of(index) != 0) continue;
-    const SyntaxIndex left = syntax.child(index, SyntaxField::left);
-    const SyntaxIndex right = syntax.unwrapped(syntax.child(index, SyntaxField::right));
-    if (left == no_syntax || right == no_syntax || !syntax.is(left, SyntaxKind::identifier) ||
-        !syntax.is(right, SyntaxKind::call)) {
-      continue;
-    }
-    const SyntaxIndex function = syntax.child(right, SyntaxField::function);
-    if (function == no_syntax) continue;
-    const std::vector<std::string> names = scopes.full_names(function);
-    if (names.size() != 1) continue;
-    objects.push_back({std::string(syntax.text_of(left)), std::string(last_name(names.front()))});
-  }
-  return objects;
 }
 
 }  // namespace opseal

@@ -213,7 +213,8 @@ class Uses {
         use_table(name, node);
         return;
       case NameKind::function:
-        use_accessors(name, table, names_[name].name, node);
+        use_accessors(name, table,
+                      names_[name].member.empty() ? names_[name].name : names_[name].member, node);
         return;
       case NameKind::object:
         use_object(name, table, node);
@@ -321,7 +322,7 @@ class Uses {
 
   void add_direct(std::uint32_t name, UseKind kind, const std::vector<SyntaxIndex>& keys,
                   SyntaxIndex node, const std::string& value, bool read_with = false) {
-    if (kind == UseKind::lookup && is_guarded(node, names_[name].name)) return;
+    if (kind == UseKind::lookup && is_prepared_for_miss(syntax_, node, names_[name].name)) return;
     const auto make = [&] {
       PythonTableUse use;
       use.name = name;
@@ -367,11 +368,27 @@ class Uses {
         call(name, accessor, parent);
       } else if (accessor.stores && syntax_.is(parent, SyntaxKind::decorator)) {
         decorate(name, accessor, node);
-      } else if (accessor.stores) {
-        // `register = REG.register`, or handed over.
+      } else if (accessor.stores && !is_alias(parent, node) && !is_target(parent, node)) {
+        // Handed over.
         add_unknown(name);
       }
     }
+  }
+
+  bool is_target(SyntaxIndex parent, SyntaxIndex node) const {
+    return syntax_.is(parent, SyntaxKind::assignment) && syntax_[node].field == SyntaxField::left;
+  }
+
+  // `register = REG.register`, which is a name of its own.
+  bool is_alias(SyntaxIndex parent, SyntaxIndex node) const {
+    if (!syntax_.is(parent, SyntaxKind::assignment) || is_target(parent, node)) return false;
+    const SyntaxIndex left = syntax_.child(parent, SyntaxField::left);
+    if (left == no_syntax) return false;
+    const auto [first, last] = range(syntax_.text_of(left));
+    for (std::uint32_t one = first; one < last; ++one) {
+      if (names_[one].file == file_ && !names_[one].member.empty()) return true;
+    }
+    return false;
   }
 
   std::string decorated_name(SyntaxIndex expression) const {
@@ -460,7 +477,7 @@ class Uses {
 
   void call(std::uint32_t name, const PythonAccessor& accessor, SyntaxIndex call) {
     if (!accessor.stores) {
-      if (is_guarded(call, names_[name].name)) return;
+      if (is_prepared_for_miss(syntax_, call, names_[name].name)) return;
       const bool is_called = syntax_.is(syntax_[call].parent, SyntaxKind::call) &&
                              syntax_[call].field == SyntaxField::function;
       if (!accessor.raises && !is_called) return;
@@ -521,48 +538,6 @@ class Uses {
         if (piece.parameter < 0 || piece.name_of) continue;
         const auto at = static_cast<std::size_t>(piece.parameter);
         if (arguments[at] == no_syntax && accessor.parameters[at].standard.kind == "0") return true;
-      }
-    }
-    return false;
-  }
-
-  // Somebody is prepared for a key that isn't there.
-  bool is_guarded(SyntaxIndex index, std::string_view name) const {
-    constexpr std::size_t most_levels = 256;
-    std::size_t levels = 0;
-    SyntaxIndex below = index;
-    for (SyntaxIndex above = syntax_[index].parent; above != no_syntax;
-         below = above, above = syntax_[above].parent) {
-      if (++levels > most_levels) return true;
-      switch (syntax_[above].kind) {
-        case SyntaxKind::try_statement:
-          if (syntax_[below].field == SyntaxField::body) return true;
-          break;
-        case SyntaxKind::with_statement: {
-          const std::string_view head = syntax_.text_of(above).substr(0, 200);
-          if (head.find("suppress(") != head.npos || head.find("raises(") != head.npos) return true;
-          break;
-        }
-        case SyntaxKind::if_statement:
-        case SyntaxKind::elif_clause:
-        case SyntaxKind::while_statement: {
-          const SyntaxIndex test = syntax_.child(above, SyntaxField::condition);
-          if (test == no_syntax) break;
-          const std::string_view text = syntax_.text_of(test).substr(0, 1000);
-          if (text.find(name) != text.npos) return true;
-          break;
-        }
-        case SyntaxKind::conditional_expression: {
-          const std::string_view text = syntax_.text_of(above).substr(0, 1000);
-          if (text.find(" in ") != text.npos) return true;
-          break;
-        }
-        case SyntaxKind::function_definition:
-        case SyntaxKind::class_definition:
-          if (syntax_[below].field == SyntaxField::body) return false;
-          break;
-        default:
-          break;
       }
     }
     return false;

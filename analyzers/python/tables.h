@@ -102,12 +102,15 @@ struct PythonTableName {
   std::uint32_t file = 0;
   std::uint32_t table = 0;
   enum class Kind : std::uint8_t { table, function, object } kind = Kind::table;
+  // Of a function that is another name for a method.
+  std::string member = {};
 };
 
-// `NAME = Class(…)` of a module.
+// `NAME = Class(…)` of a module, or `NAME = OBJECT.member`.
 struct PythonTableObject {
   std::string name;
   std::string made_by;
+  std::string member;
 };
 std::vector<PythonTableObject> find_python_objects(std::string_view text);
 

@@ -42,11 +42,14 @@ bool settle_engine(Engine& engine, bool partial) {
 
 void write_engine(const Engine& engine, PlacedWriter& writer) {
   writer.text_if(Key::on_duplicate, engine.on_duplicate, engine.place);
+  // Short, where that tells no two of them apart.
+  std::map<std::string_view, std::set<std::string_view>> exact;
+  for (const EngineEntry& entry : engine.entries) exact[entry.key].insert(entry.exact);
   const std::uint32_t log = writer.open_list(Key::registrations);
   for (const EngineEntry& entry : engine.entries) {
     if (!entry.logged) continue;
     const std::uint32_t row = writer.open(Key::none, NodeType::object, entry.place);
-    writer.text(Key::name, entry.exact, entry.place);
+    writer.text(Key::name, exact[entry.key].size() > 1 ? entry.exact : entry.key, entry.place);
     writer.text_if(Key::when, entry.when.text(), entry.place);
     writer.text_if(Key::macro, entry.macro, entry.place);
     writer.close(row);

@@ -1,6 +1,7 @@
 #include "analyzers/sources/engines_cpp.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "analyzers/source/invocations.h"
@@ -14,39 +15,12 @@ namespace {
 // Larger ones are data.
 constexpr std::size_t most_bytes = std::size_t{4} << 20;
 
-// A part of a key as an argument says it; `sort` is empty where it isn't decided.
-struct Part {
-  std::string sort;
-  std::string text;
-};
-
-Part part_of(Tokens argument) {
-  // `std::string("add")`
-  if (argument.size() > 3 && argument.back().is(')') && argument[argument.size() - 2].is_string()) {
-    argument = argument.subspan(argument.size() - 2, 1);
-  }
-  if (argument.empty()) return {};
-  const bool only_strings = std::all_of(argument.begin(), argument.end(),
-                                        [](const Token& token) { return token.is_string(); });
-  if (only_strings) return {"t", string_value(argument)};
-  if (argument.size() == 1 && argument[0].kind == TokenKind::number) {
-    return {"n", std::string(argument[0].text)};
-  }
-  std::string text;
-  for (const Token& token : argument) {
-    if (!token.is_identifier() && !token.is("::")) return {};
-    text += token.text;
-  }
-  const std::size_t colon = text.rfind("::");
-  const std::string_view last =
-      colon == text.npos ? std::string_view(text) : std::string_view(text).substr(colon + 2);
-  // Where it is not of something, only the spelling tells an enumerator from a variable.
-  const bool is_constant =
-      last.size() > 1 &&
-      ((last[0] == 'k' && last[1] >= 'A' && last[1] <= 'Z') ||
-       std::none_of(last.begin(), last.end(), [](char c) { return c >= 'a' && c <= 'z'; }));
-  if (colon == text.npos && !is_constant) return {};
-  return {".", std::string(last)};
+// `f`, `&a::f`, `[](…) { … }`
+bool is_function(Tokens argument) {
+  if (argument.empty() || argument[0].is('[')) return !argument.empty();
+  return std::all_of(argument.begin(), argument.end(), [](const Token& token) {
+    return token.is_identifier() || token.is("::") || token.is('&');
+  });
 }
 
 class CppFinder {
@@ -57,7 +31,7 @@ class CppFinder {
 
   std::vector<Engine> run() {
     find_shape();
-    if (shape_.accessors.empty()) return {};
+    if (shape_.accessors.empty()) return std::move(literals_);
     for (std::size_t at = 0; at < shape_.tables.size(); ++at) {
       const CppTable& table = shape_.tables[at];
       Engine engine;
@@ -68,6 +42,7 @@ class CppFinder {
       engines_.push_back(std::move(engine));
     }
     find_uses();
+    std::move(literals_.begin(), literals_.end(), std::back_inserter(engines_));
     return std::move(engines_);
   }
 
@@ -86,6 +61,7 @@ class CppFinder {
   void find_shape() {
     for_each_source(Needles({"map<"}), [this](std::uint32_t file, const PlainSource& source) {
       find_cpp_tables(source, file, shape_.tables);
+      find_cpp_literals(source, file, literals_);
     });
     drop_doubtful();
     if (shape_.tables.empty()) return;
@@ -129,8 +105,16 @@ class CppFinder {
       const auto owner = owners_.find(tokens[at].text);
       if (owner == owners_.end()) continue;
       std::uint32_t name = at + 1;
-      if (tokens[name].is('&') || tokens[name].is('*')) ++name;
+      const bool given = tokens[name].is('&') || tokens[name].is('*');
+      if (given) ++name;
       if (name + 1 >= tokens.size() || !tokens[name].is_identifier()) continue;
+      // Other objects have a map each.
+      if (!given || !tokens[name + 1].is('(')) {
+        const std::uint32_t scope = source.scope_of(at);
+        const bool global =
+            scope == no_scope || source.shape.scopes[scope].kind == ScopeKind::name_space;
+        if (given || !global) continue;
+      }
       const auto [known, is_new] = shape_.givers.emplace(tokens[name].text, owner->second);
       if (!is_new && known->second != owner->second) known->second = shape_.tables.size();
     }
@@ -244,21 +228,17 @@ class CppFinder {
     for (std::uint32_t back = at; back > 1 && at - back < most_back; --back) {
       if (tokens[back - 1].text != tokens[at].text || !tokens[back].is('=')) continue;
       for (std::uint32_t on = back; on < back + 8 && on < tokens.size(); ++on) {
-        if (tokens[on].is(owner)) return true;
+        const auto given = shape_.givers.find(std::string(tokens[on].text));
+        if (tokens[on].is(owner) ||
+            (given != shape_.givers.end() && given->second == accessor.table)) {
+          return true;
+        }
       }
     }
     // Somebody's object: it may be the registry's.
-    if (accessor.stores && one.arguments.size() > 1 && part_of(one.arguments[0]).sort == "t") {
+    if (accessor.stores && one.arguments.size() > 1 &&
+        engine_key_part(one.arguments[0]).sort == "t") {
       engines_[accessor.table].known = false;
-    }
-    return false;
-  }
-
-  static bool is_in_try(const SourceUnit& unit, const Invocations& found, std::uint32_t scope) {
-    for (std::size_t depth = 0; scope != no_scope && depth < 64; ++depth) {
-      const Scope& one = found.scopes[scope];
-      if (one.body.begin >= 2 && unit.tokens[one.body.begin - 2].is("try")) return true;
-      scope = one.parent;
     }
     return false;
   }
@@ -269,8 +249,8 @@ class CppFinder {
     EngineEntry entry;
     entry.place = {file, one.offset, one.length};
     for (const std::size_t part : accessor.key) {
-      Part value;
-      if (part < one.arguments.size()) value = part_of(one.arguments[part]);
+      EngineKeyPart value;
+      if (part < one.arguments.size()) value = engine_key_part(one.arguments[part]);
       if (value.sort.empty()) {
         if (accessor.stores) engine.known = false;
         return;
@@ -285,13 +265,14 @@ class CppFinder {
       engine.lookups.push_back({entry.key, entry.sort, entry.place});
       return;
     }
-    if (!one.arguments.empty() && accessor.key.size() < one.arguments.size()) {
-      entry.function = text_of(one.arguments.back()).substr(0, 120);
-    }
+    const bool has_value = accessor.key.size() < one.arguments.size();
+    if (has_value) entry.function = text_of(one.arguments.back()).substr(0, 120);
+    // Within a function, what is no function itself is state that is set again and again.
+    const bool at_start = found.enclosing(one.scope, ScopeKind::function) == nullptr;
+    entry.logged = at_start || (has_value && is_function(one.arguments.back()));
     entry.when = unit.conditions[one.condition];
     entry.macro = one.through_macro;
     entry.exact = entry.key;
-    entry.logged = true;
     engine.entries.push_back(std::move(entry));
   }
 
@@ -301,9 +282,48 @@ class CppFinder {
   CppEngineShape shape_;
   std::map<std::string_view, std::size_t> owners_;
   std::vector<Engine> engines_;
+  std::vector<Engine> literals_;
 };
 
 }  // namespace
+
+EngineKeyPart engine_key_part(Tokens argument) {
+  // `std::string("add")`
+  if (argument.size() > 3 && argument.back().is(')') && argument[argument.size() - 2].is_string()) {
+    argument = argument.subspan(argument.size() - 2, 1);
+  }
+  if (argument.empty()) return {};
+  const bool only_strings = std::all_of(argument.begin(), argument.end(),
+                                        [](const Token& token) { return token.is_string(); });
+  if (only_strings) return {"t", string_value(argument)};
+  if (argument.size() == 1 && argument[0].kind == TokenKind::number) {
+    return {"n", std::string(argument[0].text)};
+  }
+  std::string text;
+  for (const Token& token : argument) {
+    if (!token.is_identifier() && !token.is("::")) return {};
+    text += token.text;
+  }
+  const std::size_t colon = text.rfind("::");
+  const std::string_view last =
+      colon == text.npos ? std::string_view(text) : std::string_view(text).substr(colon + 2);
+  // Where it is not of something, only the spelling tells an enumerator from a variable.
+  const bool is_constant =
+      last.size() > 1 &&
+      ((last[0] == 'k' && last[1] >= 'A' && last[1] <= 'Z') ||
+       std::none_of(last.begin(), last.end(), [](char c) { return c >= 'a' && c <= 'z'; }));
+  if (colon == text.npos && !is_constant) return {};
+  return {".", std::string(last)};
+}
+
+bool is_in_try(const SourceUnit& unit, const Invocations& found, std::uint32_t scope) {
+  for (std::size_t depth = 0; scope != no_scope && depth < 64; ++depth) {
+    const Scope& one = found.scopes[scope];
+    if (one.body.begin >= 2 && unit.tokens[one.body.begin - 2].is("try")) return true;
+    scope = one.parent;
+  }
+  return false;
+}
 
 std::vector<Engine> find_cpp_engines(const std::vector<std::string>& paths,
                                      const std::vector<std::size_t>& cpp_files,

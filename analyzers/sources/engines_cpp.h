@@ -56,6 +56,18 @@ void find_cpp_tables(const PlainSource& source, std::uint32_t file, std::vector<
 // that are known already.
 void find_cpp_accessors(const PlainSource& source, bool forwards, CppEngineShape& shape);
 
+// A part of a key as an argument says it; `sort` is empty where it isn't decided.
+struct EngineKeyPart {
+  std::string sort;
+  std::string text;
+};
+EngineKeyPart engine_key_part(Tokens argument);
+
+bool is_in_try(const SourceUnit& unit, const Invocations& found, std::uint32_t scope);
+
+// Constant maps of functions that a file writes out, and the look-ups of the same file.
+void find_cpp_literals(const PlainSource& source, std::uint32_t file, std::vector<Engine>& engines);
+
 std::vector<Engine> find_cpp_engines(const std::vector<std::string>& paths,
                                      const std::vector<std::size_t>& cpp_files,
                                      const ReadNumbered& read);

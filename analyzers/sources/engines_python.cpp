@@ -161,9 +161,14 @@ class Finder {
     std::vector<std::string> words;
     for (const auto& [name, tables] : class_tables_) words.push_back(name);
     const Needles needles(std::move(words));
+    std::vector<std::pair<std::uint32_t, PythonTableObject>> aliases;
     for_each_file([&](std::uint32_t file, const std::string& text) {
       if (!needles.occur_in(text)) return;
-      for (const PythonTableObject& object : find_python_objects(text)) {
+      for (PythonTableObject& object : find_python_objects(text)) {
+        if (!object.member.empty()) {
+          if (aliases.size() < most_tables) aliases.emplace_back(file, std::move(object));
+          continue;
+        }
         const auto found = class_tables_.find(object.made_by);
         if (found == class_tables_.end() || names_.size() > most_tables) continue;
         for (const std::size_t table : found->second) {
@@ -174,6 +179,30 @@ class Finder {
         }
       }
     });
+    add_aliases(aliases);
+  }
+
+  // `register = REG.register` beside the object or the class.
+  void add_aliases(const std::vector<std::pair<std::uint32_t, PythonTableObject>>& aliases) {
+    std::multimap<std::pair<std::uint32_t, std::string>, std::size_t> objects;
+    for (std::size_t at = 0; at < names_.size(); ++at) {
+      if (names_[at].name.kind != PythonTableName::Kind::object) continue;
+      objects.emplace(std::pair(names_[at].name.file, names_[at].name.name), at);
+    }
+    for (const auto& [file, alias] : aliases) {
+      const auto [first, last] = objects.equal_range(std::pair(file, alias.made_by));
+      for (auto one = first; one != last && names_.size() <= 2 * most_tables; ++one) {
+        const PythonTableName& object = names_[one->second].name;
+        const PythonTable& table = tables_[object.table];
+        const bool has = std::any_of(
+            table.accessors.begin(), table.accessors.end(),
+            [&](const PythonAccessor& accessor) { return accessor.name == alias.member; });
+        if (!has) continue;
+        const std::size_t engine = names_[one->second].engine;
+        add_name(alias.name, file, object.table, engine, PythonTableName::Kind::function);
+        names_.back().name.member = alias.member;
+      }
+    }
   }
 
   void find_uses() {
@@ -201,7 +230,9 @@ class Finder {
     EngineEntry entry = entry_of(use.entry, file);
     switch (use.kind) {
       case PythonTableUse::Kind::store:
-        entry.logged = names_[use.name].name.kind != PythonTableName::Kind::table;
+        // What a function sets, again and again, is state; what an import sets is a registration.
+        entry.logged = names_[use.name].name.kind != PythonTableName::Kind::table &&
+                       use.entry.within.empty() && !use.entry.value.empty();
         engine.entries.push_back(std::move(entry));
         return;
       case PythonTableUse::Kind::lookup:
