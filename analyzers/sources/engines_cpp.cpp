@@ -167,6 +167,7 @@ class CppFinder {
       find_invocations(unit, vocabulary, found);
       const auto place = std::lower_bound(paths_.begin(), paths_.end(), tree.path(file));
       read_uses(unit, found, static_cast<std::uint32_t>(place - paths_.begin()));
+      see_braces(unit);
       if (unit.truncated) {
         for (Engine& engine : engines_) engine.known = false;
       }
@@ -190,6 +191,23 @@ class CppFinder {
         if (accessor.is_member != (one.form == InvocationForm::member)) continue;
         if (accessor.is_member && !is_called_on(unit, found, one, accessor)) continue;
         add_use(unit, found, one, accessor, file);
+      }
+    }
+  }
+
+  // `static Registrar r{"add", add};` registers too, and isn't read: what else is there isn't
+  // known.
+  void see_braces(const SourceUnit& unit) {
+    const std::vector<Token>& tokens = unit.tokens;
+    for (std::size_t at = 0; at + 2 < tokens.size(); ++at) {
+      const bool opens =
+          tokens[at + 1].is('{') || (tokens[at + 1].is_identifier() && tokens[at + 2].is('{'));
+      if (!opens || !tokens[at].is_identifier()) continue;
+      if (at > 0 && (tokens[at - 1].is("class") || tokens[at - 1].is("struct"))) continue;
+      for (const CppAccessor& accessor : shape_.accessors) {
+        if (accessor.stores && !accessor.is_member && tokens[at].is(accessor.name)) {
+          engines_[accessor.table].known = false;
+        }
       }
     }
   }
