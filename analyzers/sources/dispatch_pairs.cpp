@@ -70,8 +70,12 @@ class PairReader {
  private:
   // `path:function` or `function`.
   const CodeFunction* named(std::string_view text) const {
-    const std::size_t colon = text.rfind(':');
-    const bool has_path = colon != text.npos && colon > 0 && text[colon - 1] != ':';
+    // `path:A::function`
+    std::size_t colon = text.rfind(':');
+    while (colon != text.npos && colon > 1 && text[colon - 1] == ':') {
+      colon = text.rfind(':', colon - 2);
+    }
+    const bool has_path = colon != text.npos && colon > 0;
     const std::string_view name = has_path ? text.substr(colon + 1) : text;
     const std::string_view path = has_path ? text.substr(0, colon) : std::string_view();
     for (const auto& function : code_.functions()) {
