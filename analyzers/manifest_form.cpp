@@ -383,7 +383,7 @@ constexpr Field table_fields[] = {
     {default_, &text_or_null, false, "kernel that serves what is not listed; null: a typed miss"},
     {match, &text_form, false,
      "of one that says something of kinds: `name` of each, `some` that it is looked into, "
-     "`position` "
+     "`text` that it gives one for a text, `position` "
      "where its texts stand in the order of the kinds"},
 };
 constexpr Form table_form{.name = "DispatchTable", .fields = table_fields};

@@ -27,6 +27,8 @@ int run(const Options& options) {
       return print_schema(options);
     case Command::export_:
       return export_registry(options);
+    case Command::init:
+      return init(options);
   }
   return exit_code::defect;
 }

@@ -205,6 +205,19 @@ void add_export(CLI::App& app, Options& options) {
   exporter->callback([&options] { options.command = Command::export_; });
 }
 
+void add_init(CLI::App& app, Options& options) {
+  CLI::App* init = app.add_subcommand(
+      "init", "write an `opseal.toml` to begin with, with proposals from the code that is there");
+  init->add_option("directory", options.paths, "where to; none: the current directory")
+      ->type_name("DIRECTORY")
+      ->expected(0, 1);
+  init->add_flag("--print", options.print, "write to standard output instead");
+  init->callback([&options] {
+    options.command = Command::init;
+    if (options.paths.empty()) options.paths.emplace_back(".");
+  });
+}
+
 }  // namespace
 
 Parsed parse_command_line(int argc, const char* const* argv) {
@@ -222,6 +235,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   add_dump(app, options);
   add_texts(app, options);
   add_export(app, options);
+  add_init(app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -13,7 +13,7 @@ struct ReportRequest {
   std::string path;
 };
 
-enum class Command { check, diff, dump, explain, rules, schema, export_ };
+enum class Command { check, diff, dump, explain, rules, schema, export_, init };
 
 // What the command line says, and nothing else: values that were not given are empty, so that the
 // configuration file can fill them.
@@ -47,6 +47,9 @@ struct Options {
   unsigned threads = 0;
   // `lexed`, `typed`; empty: as the configuration says.
   std::string tier;
+
+  // init: to standard output
+  bool print = false;
 
   // explain, schema, export: the name
   std::string name;

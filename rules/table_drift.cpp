@@ -1,16 +1,21 @@
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "opseal/rule.h"
 #include "rules/dispatch_kinds.h"
+#include "rules/spelled_kinds.h"
 
 namespace opseal {
 namespace {
 
 // A table that lists fewer kinds is small by design.
 constexpr std::size_t fewest_entries = 5;
+// A function that knows fewer texts has no lines to copy.
+constexpr std::size_t fewest_copied = 3;
 // Of a hundred texts of one table: those that another must have for the two to speak of the same.
 constexpr std::size_t least_shared = 70;
 
@@ -18,6 +23,9 @@ constexpr std::size_t least_shared = 70;
 bool is_nearly_whole(std::size_t missing, std::size_t kinds) {
   return missing <= std::max<std::size_t>(1, kinds / 10);
 }
+
+// It gives a value for a text.
+bool parses(const Fact& table) { return table[Key::match].is("text"); }
 
 bool is_positional(const Fact& table) { return table[Key::match].is("position"); }
 
@@ -51,11 +59,12 @@ void report_missing(const Fact& dispatch, const Fact& table, const std::vector<F
 }
 
 // Of how many texts both say something, where those are most of what one of them has; else 0.
-std::size_t texts_in_common(const KindsByText& ours, const KindsByText& theirs) {
+std::size_t texts_in_common(const KindsByText& ours, const KindsByText& theirs,
+                            std::size_t fewest = fewest_entries) {
   std::size_t shared = 0;
   for (const auto& [text, kinds] : ours) shared += theirs.contains(text) ? 1 : 0;
   const std::size_t least = std::min(ours.size(), theirs.size()) * least_shared;
-  return shared < fewest_entries || shared * 100 < least ? 0 : shared;
+  return shared < fewest || shared * 100 < least ? 0 : shared;
 }
 
 Fact entry_for(const Fact& table, std::string_view kind) {
@@ -83,7 +92,7 @@ void check_table(const Fact& dispatch, const Fact& table, const KindSet& excused
   if (missing.size() > most_missing) return;
   // Where a table over the same kinds is known that says the same of the others, it decides; one
   // that is looked into may know only some of them.
-  const bool is_partial = table[Key::match].is("some");
+  const bool is_partial = table[Key::match].is("some") || parses(table);
   const KindsByText texts = kinds_by_text(table);
   std::vector<Fact> peers;
   for (const Fact other : dispatch[Key::agree].items()) {
@@ -111,14 +120,16 @@ void check_table(const Fact& dispatch, const Fact& table, const KindSet& excused
 }
 
 // A text that stands for one kind here and for another there. `told` gets the kinds.
-void check_texts(const Fact& dispatch, const Fact& left, const Fact& right, std::vector<Fact>& told,
-                 Sink& sink) {
+void check_texts(const Fact& dispatch, const Fact& left, const Fact& right,
+                 const SpelledKinds& spelled, std::vector<Fact>& told, Sink& sink) {
+  constexpr std::size_t fewest_spelled = 3;
   const KindsByText ours = kinds_by_text(left);
   const KindsByText theirs = kinds_by_text(right);
-  const std::size_t shared = texts_in_common(ours, theirs);
+  const std::size_t shared = texts_in_common(ours, theirs, fewest_spelled);
   if (shared == 0) return;
   sink.inspected();
   std::size_t conflicts = 0;
+  bool all_spelled = true;
   Fact first;
   Fact second;
   for (const auto& [text, kinds] : ours) {
@@ -130,12 +141,17 @@ void check_texts(const Fact& dispatch, const Fact& left, const Fact& right, std:
     });
     if (agrees) continue;
     ++conflicts;
+    const std::string_view meant = spelled.of(text);
+    all_spelled = all_spelled && !meant.empty() &&
+                  (kinds.front().text() == meant || other->second.front().text() == meant);
     if (first.said()) continue;
     first = kinds.front();
     second = other->second.front();
   }
-  // Tables that differ in much are about different things, or in another order by design.
-  if (conflicts == 0 || conflicts * 100 > shared * (100 - least_shared)) return;
+  // Tables that differ in much are about different things, or in another order by design; where
+  // one of them gives the value that is spelled like the text, the other is wrong.
+  const bool is_slip = shared >= fewest_entries && conflicts * 100 <= shared * (100 - least_shared);
+  if (conflicts == 0 || !(is_slip || (all_spelled && conflicts * 2 <= shared))) return;
   told.push_back(first);
   told.push_back(second);
   std::string_view text;
@@ -148,6 +164,37 @@ void check_texts(const Fact& dispatch, const Fact& left, const Fact& right, std:
                                   " in " + quote(right[Key::name].text()),
                               evidence(first, "one value here"));
   finding.related.push_back(evidence(second, "another value here"));
+}
+
+// A line that was copied: the text spells a value that no text stands for, and stands for another
+// that has a text of its own.
+void check_copies(const Fact& dispatch, const Fact& table, const SpelledKinds& spelled,
+                  const KindSet& excused, const std::vector<Fact>& told, Sink& sink) {
+  if (!parses(table) || table[Key::entries].size() < fewest_copied) return;
+  const KindsByText texts = kinds_by_text(table);
+  std::set<std::string_view> given;
+  std::map<std::string_view, Fact> own;
+  for (const auto& [text, kinds] : texts) {
+    for (const Fact kind : kinds) given.insert(kind.text());
+    if (kinds.size() == 1 && spelled.of(text) == kinds.front().text()) {
+      own.emplace(kinds.front().text(), kinds.front());
+    }
+  }
+  sink.inspected();
+  for (const auto& [text, kinds] : texts) {
+    const std::string_view meant = spelled.of(text);
+    const auto taken = own.find(kinds.front().text());
+    if (kinds.size() != 1 || meant.empty() || given.contains(meant) || taken == own.end()) continue;
+    if (excused.may_have(meant) || excused.may_have(taken->first)) continue;
+    if (std::find(told.begin(), told.end(), kinds.front()) != told.end()) continue;
+    if (SpelledKinds::is_kind_of(meant, taken->first)) continue;
+    Finding& finding =
+        sink.add(dispatch_subject(dispatch),
+                 quote(table[Key::name].text()) + " gives " + quote(taken->first) + " for `\"" +
+                     std::string(text) + "\"`, and " + quote(meant) + " for no text",
+                 evidence(kinds.front(), "another value here"));
+    finding.related.push_back(evidence(taken->second, "the text of that value here"));
+  }
 }
 
 void check(const Facts& facts, Sink& sink) {
@@ -163,18 +210,26 @@ void check(const Facts& facts, Sink& sink) {
     }
     KindSet excused;
     excused.add_members(dispatch[Key::exceptions]);
+    KindSet stated;
+    stated.add_members(dispatch[Key::exceptions]);
+    stated.seal();
+    const SpelledKinds spelled(dispatch[Key::kinds]);
     std::vector<Fact> told;
     std::vector<Fact> list;
     for (const Fact table : tables.items()) list.push_back(table);
     for (std::size_t left = 0; left < list.size(); ++left) {
       for (std::size_t right = left + 1; right < list.size(); ++right) {
-        check_texts(dispatch, list[left], list[right], told, sink);
+        check_texts(dispatch, list[left], list[right], spelled, told, sink);
       }
     }
     for (const Fact kind : told) excused.add(kind.text());
     excused.seal();
     if (!all_read(dispatch[Key::kinds])) return;
-    for (const Fact table : list) check_table(dispatch, table, excused, sink);
+    for (const Fact table : list) {
+      // From a gap on each text is another's: what two tables differ in follows from it.
+      check_table(dispatch, table, is_positional(table) ? stated : excused, sink);
+      check_copies(dispatch, table, spelled, stated, told, sink);
+    }
   });
 }
 

@@ -145,6 +145,21 @@ void run_more(kind k) { switch (k) { case K_B: b(); break; default: give_up(); }
   CHECK(pairs[0].exceptions.size() == 1);
 }
 
+TEST_CASE("a pair of the configuration names members of classes, with a path or without") {
+  const std::string text =
+      std::string(kinds) +
+      "bool Gpu::takes(const node* op) { return op->op == K_A || op->op == K_B; }\n"
+      "void Gpu::run(node* n) { switch (n->op) { case K_A: a(n); break; "
+      "case K_B: b(n); break; default: abort(); } }";
+  for (const std::string_view start : {"csrc/gpu.cpp:Gpu::", "gpu.cpp:", "Gpu::", ""}) {
+    CAPTURE(start);
+    PairOptions options;
+    options.described.push_back(
+        {"gpu", std::string(start) + "takes", {std::string(start) + "run"}, {}, {}});
+    CHECK(pairs_in(text, options).size() == 1);
+  }
+}
+
 TEST_CASE("a predicate that asks for a dtype first is held against what the dispatch decides by") {
   const std::vector<DispatchPair> pairs = pairs_in(std::string(kinds) + R"(
 enum type { T_A, T_B, T_C, T_D, T_E };

@@ -105,7 +105,8 @@ const std::map<std::string, std::vector<std::string>> directions = {
       "analyzers/cache_description.h", "analyzers/caches.h", "analyzers/clang/child.h",
       "analyzers/export.h", "analyzers/hidden_symbols.h", "analyzers/join.h",
       "analyzers/sources/load.h", "analyzers/sources/pair_description.h",
-      "analyzers/native_functions.h", "rules/fleet_words.h", "rules/rules.h"}},
+      "analyzers/sources/pair_proposals.h", "analyzers/native_functions.h", "rules/fleet_words.h",
+      "rules/rules.h"}},
 };
 
 // Empty, or what is wrong with an include line of a file.

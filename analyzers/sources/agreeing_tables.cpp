@@ -14,6 +14,8 @@ namespace {
 // Smaller ones are no tables.
 constexpr std::size_t fewest_entries = 4;
 constexpr std::size_t most_entries = 1024;
+// Of one that says by its length what it is a table of.
+constexpr std::size_t fewest_by_position = 2;
 // Enumerations that share a name.
 constexpr std::size_t most_of_a_name = 16;
 
@@ -101,6 +103,7 @@ class TableReader {
     }
     // A map may be of what a device has, unless it is called names.
     const bool has_names = lower(table.name).find("name") != std::string::npos;
+    found.table.parses = table.reversed;
     found.table.partial = table.reversed || (!table.designated && !has_names);
     if (found.enumerators.size() >= fewest_entries) found_.push_back(std::move(found));
   }
@@ -162,6 +165,7 @@ class TableReader {
       }
     }
     found.table.partial = true;
+    found.table.parses = true;
     if (found.enumerators.size() >= fewest_entries) found_.push_back(std::move(found));
   }
 
@@ -279,14 +283,29 @@ struct PositionalReader {
           {{std::string(*kind++), {file.number, tokens[at].offset, tokens[at].length}},
            std::string(content_of(tokens[at]))});
     }
-    if (table.entries.size() >= fewest_entries) tables[enumeration].push_back(std::move(table));
+    if (table.entries.size() >= fewest_by_position) {
+      tables[enumeration].push_back(std::move(table));
+    }
   }
 };
+
+// `names[COUNT] = {"a"`, where `at` is that of the closing bracket.
+bool begins_texts_by_position(std::string_view bytes, std::size_t at) {
+  if (at == 0) return false;
+  const char last = bytes[at - 1];
+  const bool is_word = (last >= 'a' && last <= 'z') || (last >= 'A' && last <= 'Z');
+  const std::size_t first = bytes.find_first_not_of(" \t\r\n", bytes.find('{', at) + 1);
+  return is_word && first != bytes.npos && bytes[first] == '"';
+}
 
 }  // namespace
 
 bool may_hold_agreeing_tables(std::string_view bytes) {
   constexpr std::size_t fewest_lines = fewest_entries;
+  constexpr std::string_view row = "] = {";
+  for (std::size_t at = bytes.find(row); at != bytes.npos; at = bytes.find(row, at + 1)) {
+    if (begins_texts_by_position(bytes, at)) return true;
+  }
   std::size_t lines = 0;
   for (std::size_t quote_at = bytes.find('"'); quote_at != bytes.npos;) {
     const std::size_t before = bytes.rfind('\n', quote_at);
@@ -380,6 +399,7 @@ void write_agreeing_tables(const std::vector<AgreeingTables>& all, PlacedWriter&
       writer.text(Key::name, table.name.name, table.name.place);
       writer.text(Key::match,
                   table.positional ? "position"
+                  : table.parses   ? "text"
                   : table.partial  ? "some"
                                    : "name",
                   table.name.place);

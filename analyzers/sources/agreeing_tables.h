@@ -24,6 +24,8 @@ struct KindTable {
   bool positional = false;
   // It is looked into, and may know only some.
   bool partial = false;
+  // It gives a value for a text.
+  bool parses = false;
 };
 
 // An enumeration with the tables over it.

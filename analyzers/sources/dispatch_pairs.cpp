@@ -8,6 +8,7 @@
 
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/pair_comparison.h"
+#include "analyzers/sources/predicate_names.h"
 #include "analyzers/sources/switch_subject.h"
 
 namespace opseal {
@@ -34,45 +35,9 @@ bool is_word_byte(char byte) {
          (byte >= '0' && byte <= '9') || byte == '_';
 }
 
-// `supports`, `isSupportedType`
-bool sounds_like_predicate(std::string_view name) {
-  return name.find("upport") != name.npos && name.find("nsupport") == name.npos;
-}
-
 std::string_view folder_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == path.npos ? std::string_view() : path.substr(0, slash);
-}
-
-// `is`, `gemm`, `type` of `isGemmType`, in lower case.
-std::vector<std::string> words_of(std::string_view name) {
-  std::vector<std::string> words(1);
-  for (std::size_t at = 0; at < name.size(); ++at) {
-    const char byte = name[at];
-    const bool upper = byte >= 'A' && byte <= 'Z';
-    const bool begins = upper && at > 0 && name[at - 1] >= 'a' && name[at - 1] <= 'z';
-    if (begins || byte == '_' || byte == ':') words.emplace_back();
-    if (byte != '_' && byte != ':') words.back() += upper ? static_cast<char>(byte + 32) : byte;
-  }
-  std::erase_if(words, [](const std::string& word) { return word.empty(); });
-  return words;
-}
-
-// Each word of a predicate's name is of its kind, of the enumeration or of the dispatch: a function
-// `supports_caching` asks for something else.
-bool speaks_for(std::string_view predicate, std::string_view dispatch,
-                std::string_view enumeration) {
-  constexpr std::array<std::string_view, 24> plain{
-      "is",     "are",    "can",     "has",    "support", "supports", "supported", "check",
-      "op",     "ops",    "type",    "types",  "dtype",   "kind",     "layer",     "node",
-      "format", "kernel", "backend", "device", "data",    "operator", "this",      "by"};
-  std::vector<std::string> others = words_of(dispatch);
-  for (std::string& word : words_of(enumeration)) others.push_back(std::move(word));
-  const std::vector<std::string> words = words_of(base_of(predicate));
-  return std::all_of(words.begin(), words.end(), [&](const std::string& word) {
-    return std::find(plain.begin(), plain.end(), word) != plain.end() ||
-           std::find(others.begin(), others.end(), word) != others.end();
-  });
 }
 
 // `A::B` of `A::B::name`.
@@ -105,8 +70,12 @@ class PairReader {
  private:
   // `path:function` or `function`.
   const CodeFunction* named(std::string_view text) const {
-    const std::size_t colon = text.rfind(':');
-    const bool has_path = colon != text.npos && colon > 0 && text[colon - 1] != ':';
+    // `path:A::function`
+    std::size_t colon = text.rfind(':');
+    while (colon != text.npos && colon > 1 && text[colon - 1] == ':') {
+      colon = text.rfind(':', colon - 2);
+    }
+    const bool has_path = colon != text.npos && colon > 0;
     const std::string_view name = has_path ? text.substr(colon + 1) : text;
     const std::string_view path = has_path ? text.substr(0, colon) : std::string_view();
     for (const auto& function : code_.functions()) {
@@ -210,31 +179,66 @@ class PairReader {
     const SwitchSubject asked = find_predicate_subject(code_, enumerations_, predicate);
     if (asked.enumeration == nullptr || asked.labels < fewest_arms) return;
     std::set<const CodeFunction*> asking;
-    const PairComparison comparison(code_, enumerations_, {});
+    PairComparison comparison(code_, enumerations_, {});
     const std::set<std::string_view> accepted = comparison.accepted_by(asked, asking);
     if (accepted.size() < fewest_named || !comparison.rejects_the_rest(asked)) return;
-    const CodeFunction* dispatch = nullptr;
+    std::vector<const CodeFunction*> beside;
     for (const auto& function : code_.functions()) {
       if (function->file != predicate.file || asking.contains(function.get())) continue;
-      if (is_predicate(*function)) {
-        const SwitchSubject other =
-            find_subject(code_, enumerations_, *function, asked.enumeration);
-        if (other.enumeration != nullptr) return;
+      if (!is_predicate(*function)) {
+        beside.push_back(function.get());
         continue;
       }
-      if (arms_of(*function, asked.enumeration).size() < fewest_arms) continue;
-      if (dispatch != nullptr) return;
-      dispatch = function.get();
+      const SwitchSubject other = find_subject(code_, enumerations_, *function, asked.enumeration);
+      if (other.enumeration != nullptr) return;
     }
-    if (dispatch == nullptr || scope_of(dispatch->name) != scope_of(predicate.name)) return;
-    if (!speaks_for(predicate.name, dispatch->name, asked.enumeration->name)) return;
-    if (likeness(accepted, arms_of(*dispatch, asked.enumeration)) < least_alike) return;
-    const SwitchSubject served = find_subject(code_, enumerations_, *dispatch, asked.enumeration);
+    std::vector<const CodeFunction*> dispatches;
+    for (const CodeFunction* function : beside) {
+      if (arms_of(*function, asked.enumeration).size() >= fewest_arms) {
+        dispatches.push_back(function);
+      }
+    }
+    const bool by_constants = dispatches.empty();
+    if (by_constants) {
+      comparison.count_constants();
+      for (const CodeFunction* function : beside) {
+        if (chooses_constant(*function, asked.enumeration, comparison)) {
+          dispatches.push_back(function);
+        }
+      }
+    }
+    if (dispatches.size() != 1) return;
+    const CodeFunction& dispatch = *dispatches.front();
+    if (scope_of(dispatch.name) != scope_of(predicate.name)) return;
+    if (!speaks_for(predicate.name, dispatch.name, asked.enumeration->name)) return;
+    const SwitchSubject served = find_subject(code_, enumerations_, dispatch, asked.enumeration);
+    if (!are_alike(accepted, comparison.arms_of(served))) return;
     if (!comparison.rejects_the_rest(served)) return;
     const std::size_t before = pairs_.size();
-    compare(predicate, {dispatch}, backend_of(predicate));
+    compare(predicate, {&dispatch}, backend_of(predicate), nullptr, by_constants);
     // Who calls it may serve what it refuses in another way.
     if (pairs_.size() > before) pairs_.back().says_refused = false;
+  }
+
+  // Names of kernels, or functions, one for each value, and an end for the rest.
+  bool chooses_constant(const CodeFunction& function, const CodeEnumeration* enumeration,
+                        const PairComparison& comparison) const {
+    if (names_values(function.name)) return false;
+    const SwitchSubject subject = find_subject(code_, enumerations_, function, enumeration);
+    return subject.enumeration != nullptr && subject.labels >= fewest_arms &&
+           comparison.rejects_the_rest(subject) &&
+           comparison.arms_of(subject).size() >= fewest_arms;
+  }
+
+  // Of two that were written for each other and turn away the rest, one may have forgotten a value
+  // and the other one too, where there are few.
+  static bool are_alike(const std::set<std::string_view>& accepted,
+                        const std::set<std::string_view>& arms) {
+    constexpr std::size_t least_alike_of_few = 50;
+    constexpr std::size_t fewest_shared = 2;
+    std::size_t shared = 0;
+    for (const std::string_view value : accepted) shared += arms.contains(value) ? 1 : 0;
+    return shared >= fewest_shared && likeness(accepted, arms) >= least_alike_of_few;
   }
 
   // Values whose arm calls something; computed once, since a folder may have many predicates.
@@ -273,9 +277,11 @@ class PairReader {
   }
 
   void compare(const CodeFunction& predicate, const std::vector<const CodeFunction*>& dispatches,
-               const std::string& backend, const PairDescription* described = nullptr) {
+               const std::string& backend, const PairDescription* described = nullptr,
+               bool by_constants = false) {
     done_.insert(&predicate);
     PairComparison comparison(code_, enumerations_, options_.removed_label);
+    if (by_constants) comparison.count_constants();
     if (described != nullptr) comparison.heed(*described);
     if (std::optional<DispatchPair> pair = comparison.compare(predicate, dispatches, backend)) {
       pairs_.push_back(std::move(*pair));

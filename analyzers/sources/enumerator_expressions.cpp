@@ -194,7 +194,7 @@ void EnumeratorRun::collect(TokenRange tokens, const Frame& frame, RunOutcome& o
       outcome.deeds.emplace(CodePlace{frame.function->file, at}, name.text);
     }
   }
-  collect_rows(tokens, frame, outcome);
+  collect_rows(tokens, frame, outcome, false);
   // `launch = kernel;`
   if (tokens.end >= tokens.begin + 3 && token(tokens.end - 2, frame).is('=')) {
     collect_value({tokens.end - 1, tokens.end}, frame, outcome);
@@ -204,12 +204,43 @@ void EnumeratorRun::collect(TokenRange tokens, const Frame& frame, RunOutcome& o
 // One name that is given back or stored.
 void EnumeratorRun::collect_value(TokenRange tokens, const Frame& frame,
                                   RunOutcome& outcome) const {
-  if (tokens.empty() || enumerator_in(tokens, frame).empty()) return;
+  if (tokens.empty()) return;
+  if (enumerator_in(tokens, frame).empty()) {
+    if (options_.constants) collect_constant(tokens, frame, outcome);
+    return;
+  }
   const Token& name = token(tokens.end - 1, frame);
   if (name.is("true") || name.is("false") || name.is("nullptr") || name.is("NULL")) return;
   // What the flow itself found out is no deed.
   if (frame.flags.contains(name.text) || frame.locals.contains(name.text)) return;
   outcome.deeds.emplace(CodePlace{frame.function->file, tokens.end - 1}, name.text);
+}
+
+// `"scale_f32"`, `&scale`, `scale<float>`, `Scale::run<float>`
+void EnumeratorRun::collect_constant(TokenRange tokens, const Frame& frame,
+                                     RunOutcome& outcome) const {
+  const Token& first = token(tokens.begin, frame);
+  const std::uint32_t count = tokens.end - tokens.begin;
+  if (first.is_string()) {
+    // An empty text names nothing.
+    if (count == 1 && first.text.size() > 2) {
+      outcome.deeds.emplace(CodePlace{frame.function->file, tokens.begin}, first.text);
+    }
+    return;
+  }
+  std::uint32_t at = tokens.begin + (first.is('&') ? 1 : 0);
+  std::uint32_t name = tokens.end;
+  while (at < tokens.end && token(at, frame).is_identifier()) {
+    name = at++;
+    if (at >= tokens.end || !token(at, frame).is("::")) break;
+    ++at;
+  }
+  if (name == tokens.end) return;
+  const bool is_whole = at == tokens.end;
+  const bool is_template =
+      at < tokens.end && token(at, frame).is('<') && token(tokens.end - 1, frame).is('>');
+  if (!is_whole && !is_template) return;
+  outcome.deeds.emplace(CodePlace{frame.function->file, name}, token(name, frame).text);
 }
 
 std::uint32_t EnumeratorRun::closing(std::uint32_t at, std::uint32_t end,

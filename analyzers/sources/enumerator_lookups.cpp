@@ -136,7 +136,9 @@ void EnumeratorRun::name_row(const Lookup& lookup) {
 }
 
 // What stands beside a value in a table that is asked for it.
-void EnumeratorRun::collect_rows(TokenRange tokens, const Frame& frame, RunOutcome& outcome) {
+// `texts`: a text beside a value is a deed too.
+void EnumeratorRun::collect_rows(TokenRange tokens, const Frame& frame, RunOutcome& outcome,
+                                 bool texts) {
   for (std::uint32_t at = tokens.begin; at + 2 < tokens.end; ++at) {
     if (!token(at, frame).is_identifier()) continue;
     std::uint32_t open = at + 1;
@@ -152,9 +154,12 @@ void EnumeratorRun::collect_rows(TokenRange tokens, const Frame& frame, RunOutco
     // `at` throws where there is nothing.
     const bool throws = token(open - 1, frame).is("at") && !is_indexed;
     if (lookup.table != nullptr && lookup.row == nullptr && throws) outcome.aborts = true;
-    // Texts and numbers beside a value are no deed.
-    if (lookup.row == nullptr || lookup.row->value.empty()) continue;
-    outcome.deeds.emplace(CodePlace{table->file, lookup.row->token}, lookup.row->value);
+    // Numbers beside a value are no deed, and texts where they aren't asked for.
+    if (lookup.row == nullptr) continue;
+    const std::string_view deed =
+        lookup.row->value.empty() && texts ? lookup.row->text : lookup.row->value;
+    if (deed.empty()) continue;
+    outcome.deeds.emplace(CodePlace{table->file, lookup.row->token}, deed);
     name_row(lookup);
   }
 }

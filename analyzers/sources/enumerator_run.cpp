@@ -105,6 +105,7 @@ RunOutcome EnumeratorRun::run_statement(const Statement& statement, Frame& frame
     case StatementKind::returns:
       collect(statement.tokens, frame, outcome);
       collect_value(statement.tokens, frame, outcome);
+      if (options_.constants) collect_rows(statement.tokens, frame, outcome, true);
       outcome.falls = false;
       // `return table.at(x);` with nothing there
       if (outcome.aborts) break;

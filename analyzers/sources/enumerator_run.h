@@ -65,6 +65,9 @@ class EnumeratorRun {
     std::set<std::string, std::less<>> never_return;
     // A label that counts as if it weren't there.
     std::string_view removed_label;
+    // What is given back or stored counts as a deed also where it is a text, the name of a kernel,
+    // or no plain name: `&f`, `f<float>`.
+    bool constants = false;
   };
 
   EnumeratorRun(const CodeFunctions& functions, const Enumerations& enumerations,
@@ -137,7 +140,8 @@ class EnumeratorRun {
   Truths evaluate_found(std::string_view left, std::string_view right, bool equal,
                         const Frame& frame);
   void name_row(const Lookup& lookup);
-  void collect_rows(TokenRange tokens, const Frame& frame, RunOutcome& outcome);
+  void collect_rows(TokenRange tokens, const Frame& frame, RunOutcome& outcome, bool texts);
+  void collect_constant(TokenRange tokens, const Frame& frame, RunOutcome& outcome) const;
   std::string written(TokenRange range, const Frame& frame) const;
   const std::string_view* assumed(const std::string& text) const;
   const Token& token(std::uint32_t at, const Frame& frame) const {

@@ -82,7 +82,8 @@ std::set<std::string_view> PairComparison::arms_of(const SwitchSubject& subject)
   std::set<std::string_view> arms;
   for (const std::string_view value : subject.enumeration->enumerators) {
     const Served served = serve(run, subject, {{subject.expression, value}}, baseline, value);
-    if (served.handled && served.calls && !needs_no_kernel(value)) arms.insert(value);
+    if (served.handled && (served.calls || served.gives) && !needs_no_kernel(value))
+      arms.insert(value);
   }
   return arms;
 }
@@ -137,6 +138,16 @@ bool PairComparison::is_call(CodePlace place) const {
   return next.is('(') || next.is(',') || next.is(']');
 }
 
+// A text, or what may be the name of a function: a value of another enumeration or a constant is
+// what a conversion gives.
+bool PairComparison::is_constant(std::string_view name) const {
+  if (name.starts_with('"')) return true;
+  const bool has_lower =
+      std::any_of(name.begin(), name.end(), [](char byte) { return byte >= 'a' && byte <= 'z'; });
+  const bool is_k_name = name.size() > 1 && name[0] == 'k' && name[1] >= 'A' && name[1] <= 'Z';
+  return has_lower && !is_k_name && enumerations_.of(name) == nullptr;
+}
+
 PairComparison::Served PairComparison::serve(EnumeratorRun& run, const SwitchSubject& subject,
                                              const Assumed& assumed, const RunOutcome& baseline,
                                              std::string_view value) const {
@@ -155,7 +166,8 @@ PairComparison::Served PairComparison::serve(EnumeratorRun& run, const SwitchSub
     if (baseline.deeds.contains(place)) continue;
     if (is_certain) served.certain.push_back(place);
     if (!served.handled) served.kernel = name;
-    served.calls = served.calls || is_call(place);
+    served.calls = served.calls || (is_call(place) && !name.starts_with('"'));
+    served.gives = served.gives || (run_options_.constants && is_constant(name));
     served.handled = true;
   }
   served.rejected = !served.handled &&

@@ -22,6 +22,9 @@ class PairComparison {
   // What the configuration says of the pair.
   void heed(const PairDescription& described);
 
+  // A text or a function that an arm gives back is what the dispatch does.
+  void count_constants() { run_options_.constants = true; }
+
   // None where one of the functions decides by no enumeration.
   std::optional<DispatchPair> compare(const CodeFunction& predicate,
                                       const std::vector<const CodeFunction*>& dispatches,
@@ -30,7 +33,7 @@ class PairComparison {
   // `followed` gets the functions that are asked on the way.
   std::set<std::string_view> accepted_by(const SwitchSubject& asked,
                                          std::set<const CodeFunction*>& followed) const;
-  // Values whose arm calls something.
+  // Values whose arm calls something, or gives back a constant where these count.
   std::set<std::string_view> arms_of(const SwitchSubject& subject) const;
   // A value that no arm names ends in an abort, an exception or with nothing.
   bool rejects_the_rest(const SwitchSubject& subject) const;
@@ -45,6 +48,8 @@ class PairComparison {
     std::string kernel;
     // Something is called, not only given back or stored.
     bool calls = false;
+    // What is given back is a text or the name of a function.
+    bool gives = false;
     // The places of what is called, where nothing else is asked on the way.
     std::vector<CodePlace> certain;
   };
@@ -58,6 +63,7 @@ class PairComparison {
 
   bool needs_no_kernel(std::string_view value) const;
   bool is_call(CodePlace place) const;
+  bool is_constant(std::string_view name) const;
   Served serve(EnumeratorRun& run, const SwitchSubject& subject, const Assumed& assumed,
                const RunOutcome& baseline, std::string_view value) const;
   std::vector<KindName> told(const std::vector<RunCondition>& conditions) const;
