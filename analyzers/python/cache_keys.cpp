@@ -30,6 +30,7 @@ class CacheKeyReader {
         for (const Started& build : starts_.of(function, depth)) look_at(function, build);
       }
     }
+    for (const SyntaxIndex function : code_.functions) look_at_entries(function);
     for (const SyntaxIndex function : code_.functions) designate(function);
     return std::move(found_);
   }
@@ -146,6 +147,26 @@ class CacheKeyReader {
       cache.reads.push_back(
           {std::string(given.name), std::string(given.input), "value", code_.place_of(call)});
     }
+  }
+
+  // Files named after a digest that keep what some compiler of the project makes: what its builds
+  // read isn't followed.
+  void look_at_entries(SyntaxIndex function) {
+    const std::vector<SyntaxIndex>& calls = code_.calls_in(function);
+    const bool compiles = std::any_of(calls.begin(), calls.end(), [this](SyntaxIndex call) {
+      const std::string_view name = code_.flow.called(call);
+      return name.starts_with("compile_") || name.starts_with("_compile_");
+    });
+    if (!compiles || found_.size() >= max_caches) return;
+    FlowTrace path;
+    const std::optional<FlowRoot> digest = guards_.guard_of(function, {}, path);
+    if (!digest || code_.function_of(digest->node) == no_syntax) return;
+    if (!told_.insert(digest->node).second) return;
+    PythonCache cache;
+    parts_.read_key(*digest, path, cache);
+    cache.inputs_known = false;
+    makers_.push_back(code_.function_of(digest->node));
+    found_.push_back(std::move(cache));
   }
 
   // An entry that is held against its sources by time.
@@ -268,7 +289,8 @@ bool may_hold_caches(std::string_view text) {
   const bool judges =
       has("hashlib") || has("xxhash") || has("zlib") || has("mtime") || has("hash(");
   return judges && (has("subprocess") || has("os.system") || has("cpp_extension") ||
-                    (has("tvm_ffi") && has("build_directory")));
+                    (has("tvm_ffi") && has("build_directory")) ||
+                    (has("compile_") && (has("exists(") || has("is_file(") || has("isfile("))));
 }
 
 std::vector<PythonCache> find_python_caches(std::string_view text) {
