@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "opseal/rule.h"
@@ -59,7 +60,11 @@ void check(const Facts& facts, Sink& sink) {
                                 "build depends on " + quote_list(missing) + ", which the key lacks",
                                 evidence(places.front(), "handed to the build"));
     for (std::size_t at = 1; at < places.size() && at < 8; ++at) {
-      finding.related.push_back(evidence(places[at], "handed to the build too"));
+      Evidence too = evidence(places[at], "handed to the build too");
+      // What one call brings along stands at the call.
+      const bool shown = finding.evidence.where == too.where ||
+                         (!finding.related.empty() && finding.related.back().where == too.where);
+      if (!shown) finding.related.push_back(std::move(too));
     }
     finding.related.push_back(evidence(cache[Key::name], "the key" + key_site(cache)));
   });

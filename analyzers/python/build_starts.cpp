@@ -43,6 +43,17 @@ bool compiles_in_process(std::string_view name) {
   return name.find("nvrtc") != name.npos && name.find("compile") != name.npos;
 }
 
+SyntaxIndex build_folder_of(const PythonCode& code, SyntaxIndex call) {
+  for (const SyntaxIndex given : code.flow.arguments(call)) {
+    if (!code.syntax.is(given, SyntaxKind::keyword_argument)) continue;
+    const SyntaxIndex name = code.syntax.child(given, SyntaxField::name);
+    if (name != no_syntax && code.syntax.text_of(name) == "build_directory") {
+      return code.syntax.child(given, SyntaxField::value);
+    }
+  }
+  return no_syntax;
+}
+
 bool BuildStarts::starts(SyntaxIndex call) const {
   const SyntaxIndex function = code_.syntax.child(call, SyntaxField::function);
   const std::string_view name = code_.flow.called(call);
@@ -52,9 +63,17 @@ bool BuildStarts::starts(SyntaxIndex call) const {
   }
   if (compiles_in_process(name)) return true;
   if (name == "system") return code_.flow.is_named(function, "os.system");
-  return name == "load" || name == "load_inline"
-             ? code_.flow.is_named(function, "torch.utils.cpp_extension.")
-             : false;
+  return loader(call) != Build::none;
+}
+
+Build BuildStarts::loader(SyntaxIndex call) const {
+  const SyntaxIndex function = code_.syntax.child(call, SyntaxField::function);
+  const std::string_view name = code_.flow.called(call);
+  const bool loads = name == "load" || name == "load_inline";
+  if (loads && code_.flow.is_named(function, "torch.utils.cpp_extension.")) return Build::judged;
+  const bool builds = loads || name == "build" || name == "build_inline";
+  if (builds && code_.flow.is_named(function, "tvm_ffi.cpp.")) return Build::folder;
+  return Build::none;
 }
 
 // The builds that a function starts through so many others.

@@ -17,6 +17,8 @@ enum class Build : std::uint8_t {
   compiler,
   // Something that judges by itself what is out of date.
   judged,
+  // The same, in a folder that the caller names: two builds of one folder are one library.
+  folder,
 };
 
 // What a command starts, by the words in it.
@@ -24,6 +26,9 @@ Build build_by(const std::set<std::string_view>& words);
 
 // CUDA's compiler as a library, by whatever function the project calls it.
 bool compiles_in_process(std::string_view name);
+
+// The expression behind `build_directory=` of a loader's call, or none.
+SyntaxIndex build_folder_of(const PythonCode& code, SyntaxIndex call);
 
 // A call that starts a build, and by which way it was reached.
 struct Started {
@@ -34,6 +39,10 @@ struct Started {
 class BuildStarts {
  public:
   static constexpr std::uint32_t max_helpers = 3;
+
+  // What a loader does where it is not told in which folder: PyTorch's takes one by the name, that
+  // of TVM-FFI one of its own key.
+  Build loader(SyntaxIndex call) const;
 
   // Needs: the code outlives this.
   explicit BuildStarts(PythonCode& code) : code_(code) {}

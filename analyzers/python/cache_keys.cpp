@@ -30,6 +30,7 @@ class CacheKeyReader {
         for (const Started& build : starts_.of(function, depth)) look_at(function, build);
       }
     }
+    for (const SyntaxIndex function : code_.functions) look_at_entries(function);
     for (const SyntaxIndex function : code_.functions) designate(function);
     return std::move(found_);
   }
@@ -38,17 +39,19 @@ class CacheKeyReader {
   void look_at(SyntaxIndex function, const Started& start) {
     const std::vector<SyntaxIndex> given = code_.flow.arguments(start.call);
     if (given.empty() || found_.size() >= max_caches) return;
-    const bool by_torch = code_.flow.called(start.call).starts_with("load");
+    const Build loader = starts_.loader(start.call);
     const bool in_process = compiles_in_process(code_.flow.called(start.call));
     FlowTrace command = code_.flow.of_command(given.front(), start.frame);
-    for (std::size_t at = 1; (by_torch || in_process) && at < given.size(); ++at) {
+    for (std::size_t at = 1; (loader != Build::none || in_process) && at < given.size(); ++at) {
       FlowTrace one = code_.flow.of(given[at], start.frame);
       command.take(one, one.has_digest());
     }
-    const Build build = by_torch     ? Build::judged
-                        : in_process ? Build::compiler
-                                     : build_by(command.words);
+    const Build build = loader != Build::none ? loader
+                        : in_process          ? Build::compiler
+                                              : build_by(command.words);
     if (build == Build::none) return;
+    if (loader != Build::none && look_at_folder(function, start, loader)) return;
+    if (build == Build::folder) return;
     FlowTrace path;
     const std::optional<FlowRoot> digest = guards_.guard_of(function, command, path);
     // One that is made once and for all tells processes apart, not builds.
@@ -64,6 +67,104 @@ class CacheKeyReader {
     } else {
       cache.inputs_known = false;
     }
+    makers_.push_back(code_.function_of(digest->node));
+    found_.push_back(std::move(cache));
+  }
+
+  // A loader in a folder that is named after a digest: what the digest doesn't know shares the
+  // folder, whatever the loader judges. True where it is one.
+  bool look_at_folder(SyntaxIndex function, const Started& start, Build loader) {
+    const SyntaxIndex folder = build_folder_of(code_, start.call);
+    if (folder == no_syntax) return false;
+    const FlowTrace named = code_.flow.of(folder, start.frame);
+    const FlowRoot* digest = named.digest();
+    if (digest == nullptr || code_.function_of(digest->node) == no_syntax) return false;
+    // `build_directory or f"{name}_{digest}"`: all of it tells folders apart.
+    FlowTrace path;
+    path.beside = named.beside;
+    for (const FlowRoot& root : named.roots) {
+      (root.kind == FlowRoot::Kind::digest ? path.roots : path.beside).push_back(root);
+    }
+    PythonCache cache;
+    parts_.read_key(*digest, path, cache);
+    // PyTorch's loader tells two builds of one folder apart by itself; a key that goes through the
+    // includes of its sources is meant to do without that.
+    const bool by_itself = has_part(cache, "#include");
+    if (loader == Build::judged && !by_itself) return false;
+    if (!told_.insert(digest->node).second) return true;
+    // What the loader judges is no fault of the key.
+    cache.inputs_known = false;
+    read_build(function, handed_beside_name(start), *digest, cache);
+    if (by_itself && cache.reads_known) add_toolchain(start.call, cache);
+    makers_.push_back(code_.function_of(digest->node));
+    found_.push_back(std::move(cache));
+    return true;
+  }
+
+  // Two names in one folder are two libraries.
+  FlowTrace handed_beside_name(const Started& start) {
+    FlowTrace handed;
+    bool first = true;
+    for (const SyntaxIndex given : code_.flow.arguments(start.call)) {
+      const bool keyword = code_.syntax.is(given, SyntaxKind::keyword_argument);
+      const SyntaxIndex name = keyword ? code_.syntax.child(given, SyntaxField::name) : no_syntax;
+      const bool names =
+          keyword ? name != no_syntax && code_.syntax.text_of(name) == "name" : first;
+      first = false;
+      if (names) continue;
+      const FlowTrace one = code_.flow.of(given, start.frame);
+      handed.take(one, one.has_digest());
+    }
+    return handed;
+  }
+
+  // What a loader puts into each build without being told.
+  void add_toolchain(SyntaxIndex call, PythonCache& cache) const {
+    struct Given {
+      std::string_view name;
+      std::string_view input;
+      // Any of these in a key stands for it.
+      std::string_view served_by[3];
+    };
+    constexpr Given all[] = {
+        {"architecture of the device", "architecture", {"architecture"}},
+        {"compiler version", "compiler_version", {"compiler_version", "compiler"}},
+        {"headers of the toolchain",
+         "headers",
+         {"compiler_version", "framework_version", "package_version"}},
+    };
+    for (const Given& given : all) {
+      const bool known =
+          std::any_of(cache.parts.begin(), cache.parts.end(), [&given](const PythonKeyPart& part) {
+            return !part.input.empty() &&
+                   std::find(std::begin(given.served_by), std::end(given.served_by), part.input) !=
+                       std::end(given.served_by);
+          });
+      const bool told =
+          std::any_of(cache.reads.begin(), cache.reads.end(),
+                      [&given](const PythonKeyPart& read) { return read.input == given.input; });
+      if (known || told) continue;
+      cache.reads.push_back(
+          {std::string(given.name), std::string(given.input), "value", code_.place_of(call)});
+    }
+  }
+
+  // Files named after a digest that keep what some compiler of the project makes: what its builds
+  // read isn't followed.
+  void look_at_entries(SyntaxIndex function) {
+    const std::vector<SyntaxIndex>& calls = code_.calls_in(function);
+    const bool compiles = std::any_of(calls.begin(), calls.end(), [this](SyntaxIndex call) {
+      const std::string_view name = code_.flow.called(call);
+      return name.starts_with("compile_") || name.starts_with("_compile_");
+    });
+    if (!compiles || found_.size() >= max_caches) return;
+    FlowTrace path;
+    const std::optional<FlowRoot> digest = guards_.guard_of(function, {}, path);
+    if (!digest || code_.function_of(digest->node) == no_syntax) return;
+    if (!told_.insert(digest->node).second) return;
+    PythonCache cache;
+    parts_.read_key(*digest, path, cache);
+    cache.inputs_known = false;
     makers_.push_back(code_.function_of(digest->node));
     found_.push_back(std::move(cache));
   }
@@ -187,7 +288,9 @@ bool may_hold_caches(std::string_view text) {
   }
   const bool judges =
       has("hashlib") || has("xxhash") || has("zlib") || has("mtime") || has("hash(");
-  return judges && (has("subprocess") || has("os.system") || has("cpp_extension"));
+  return judges && (has("subprocess") || has("os.system") || has("cpp_extension") ||
+                    (has("tvm_ffi") && has("build_directory")) ||
+                    (has("compile_") && (has("exists(") || has("is_file(") || has("isfile("))));
 }
 
 std::vector<PythonCache> find_python_caches(std::string_view text) {

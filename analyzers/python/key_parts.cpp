@@ -12,11 +12,26 @@ namespace {
 constexpr std::size_t max_digests = 8;
 // Functions that make one key together.
 constexpr std::size_t max_functions = 64;
+// A longer text is a source, not a pattern.
+constexpr std::size_t max_pattern = 400;
 
 void judge_inputs(PythonCache& cache) {
   cache.inputs_known = cache.parts_known && !cache.parts.empty() &&
                        std::all_of(cache.parts.begin(), cache.parts.end(),
                                    [](const PythonKeyPart& part) { return !part.input.empty(); });
+}
+
+// `#include`, or `#\s*include` of a pattern; a comment that includes something is none.
+bool names_includes(std::string_view text) {
+  constexpr std::size_t most_between = 8;
+  for (std::size_t at = text.find("include"); at != text.npos; at = text.find("include", at + 1)) {
+    const std::string_view before = text.substr(at < most_between ? 0 : at - most_between,
+                                                std::min<std::size_t>(at, most_between));
+    const std::size_t mark = before.rfind('#');
+    if (mark == before.npos) continue;
+    if (before.find_first_not_of(" \\s*+?t[](:", mark + 1) == before.npos) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -145,6 +160,34 @@ bool KeyParts::is_passed_on(SyntaxIndex name) const {
   return false;
 }
 
+// Whether the function uses a pattern of the module that finds includes.
+bool KeyParts::uses_include_pattern(SyntaxIndex function) const {
+  std::set<std::string_view> done;
+  for (SyntaxIndex at = function; at < code_.syntax[function].next; ++at) {
+    if (!code_.syntax.is(at, SyntaxKind::identifier)) continue;
+    const std::string_view name = code_.syntax.text_of(at);
+    if (!done.insert(name).second) continue;
+    const PythonBinding* bound = code_.scopes.only(name, at);
+    if (bound == nullptr || bound->kind != PythonBinding::Kind::value) continue;
+    if (bound->value == no_syntax || code_.function_of(bound->name) != no_syntax) continue;
+    const std::string_view value = code_.syntax.text_of(bound->value);
+    if (value.size() <= max_pattern && names_includes(value)) return true;
+  }
+  return false;
+}
+
+// A function of the file by its name alone: a method of whatever object.
+SyntaxIndex KeyParts::named_as(std::string_view name) {
+  if (by_name_.empty()) {
+    for (const SyntaxIndex function : code_.functions) {
+      const SyntaxIndex named = code_.syntax.child(function, SyntaxField::name);
+      if (named != no_syntax) by_name_.try_emplace(code_.syntax.text_of(named), function);
+    }
+  }
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? no_syntax : found->second;
+}
+
 // Whether the function, or one that it calls, goes through the includes of a source.
 bool KeyParts::follows_includes(SyntaxIndex function) {
   std::vector<SyntaxIndex> waiting = {function};
@@ -154,17 +197,14 @@ bool KeyParts::follows_includes(SyntaxIndex function) {
     waiting.pop_back();
     if (one == no_syntax || !done.insert(one).second) continue;
     const std::string_view body = code_.syntax.text_of(one);
-    for (std::size_t at = body.find("include"); at != body.npos;
-         at = body.find("include", at + 1)) {
-      const std::string_view before =
-          body.substr(at < 8 ? 0 : at - 8, std::min<std::size_t>(at, 8));
-      if (before.find('#') != before.npos) return true;
-    }
+    if (names_includes(body) || uses_include_pattern(one)) return true;
     for (const std::string_view word : {"INCLUDE_RE", "INCLUDE_PATTERN", "include_re"}) {
       if (body.find(word) != body.npos) return true;
     }
-    for (const SyntaxIndex call : code_.calls_in(one))
-      waiting.push_back(code_.flow.function_of(call));
+    for (const SyntaxIndex call : code_.calls_in(one)) {
+      const SyntaxIndex entered = code_.flow.function_of(call);
+      waiting.push_back(entered != no_syntax ? entered : named_as(code_.flow.called(call)));
+    }
   }
   return false;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string_view>
 
 #include "analyzers/python/cache_keys.h"
@@ -29,11 +30,14 @@ class KeyParts {
   SyntaxIndex name_of(SyntaxIndex made) const;
   bool is_passed_on(SyntaxIndex name) const;
   bool follows_includes(SyntaxIndex function);
+  SyntaxIndex named_as(std::string_view name);
+  bool uses_include_pattern(SyntaxIndex function) const;
   bool is_bare(SyntaxIndex given) const;
   bool is_any_text(SyntaxIndex given);
   void find_unseparated(SyntaxIndex digest, PythonCache& cache);
 
   PythonCode& code_;
+  std::map<std::string_view, SyntaxIndex> by_name_;
 };
 
 }  // namespace opseal
