@@ -6,6 +6,15 @@
 namespace opseal::forms {
 namespace {
 
+constexpr Field choice_fields[] = {
+    {expression, &text_form, false, "what is looked at, as written: `x.scalar_type()`"},
+    {dtypes, &texts_form, false, "dtypes that it has a case for"},
+    {macro, &text_form, false, ""},
+    {checked, &truth_form, false, "an assertion that nothing else comes here"},
+    {tested, &truth_form, false, "something else is done for these; others may be served too"},
+    {location, &location_form, false, ""},
+};
+constexpr Form choice_form{.name = "DtypeChoice", .fields = choice_fields};
 constexpr Field bound_function_fields[] = {
     {name, &text_form, true, "behind the module: `f`, `ops.f` of a submodule"},
     {namespace_, &text_form, true, "module, as Python imports it"},
@@ -13,6 +22,8 @@ constexpr Field bound_function_fields[] = {
     {required, &count_form, false, "those without a default"},
     {variadic, &truth_form, false, "takes any arguments"},
     {parameters, &texts_form, false, "names by which a call may give them; empty: only in order"},
+    {dispatches, &choices_form, false,
+     "forward or backward: where its code, and what it calls, chooses by dtype"},
     {when, &text_form, false, "condition of the build that it depends on"},
     {macro, &text_form, false, "macro of the project that it came through"},
     {location, &location_form, false, ""},
@@ -29,6 +40,7 @@ constexpr Form use_form{.name = "Use", .fields = use_fields};
 
 }  // namespace
 
+constinit const Form choices_form{.item = &choice_form};
 constinit const Form bound_functions_form{.item = &bound_function_form};
 constinit const Form uses_form{.item = &use_form};
 

@@ -67,6 +67,7 @@ extern const Form library_form;
 extern const Form distribution_form;
 
 // Modules of C++, and the Python that asks for what they give.
+extern const Form choices_form;
 extern const Form bound_functions_form;
 extern const Form uses_form;
 

@@ -127,17 +127,6 @@ constexpr std::string_view determinism_words[] = {"bitwise", "same_hardware_bitw
                                                   "nondeterministic"};
 constexpr Form determinism_form{.text = true, .words = determinism_words};
 
-constexpr Field choice_fields[] = {
-    {expression, &text_form, false, "what is looked at, as written: `x.scalar_type()`"},
-    {dtypes, &texts_form, false, "dtypes that it has a case for"},
-    {macro, &text_form, false, ""},
-    {checked, &truth_form, false, "an assertion that nothing else comes here"},
-    {tested, &truth_form, false, "something else is done for these; others may be served too"},
-    {location, &location_form, false, ""},
-};
-constexpr Form choice_form{.name = "DtypeChoice", .fields = choice_fields};
-constexpr Form choices_form{.item = &choice_form};
-
 constexpr Field kernel_fields[] = {
     {platform, &text_form, true, "`any` serves every platform", true},
     {backend, &text_form, false, ""},

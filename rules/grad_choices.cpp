@@ -1,8 +1,10 @@
 #include "rules/grad_choices.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "opseal/platforms.h"
@@ -42,9 +44,9 @@ std::vector<std::string> backward_names(std::string_view name) {
   for (std::string other :
        {with_word(name, "_forward", "_backward"), with_word(name, "_fwd", "_bwd"),
         with_word(name, "::forward", "::backward"), with_word(name, "::fwd", "::bwd"),
-        with_word(name, "Forward", "Backward"), with_word(name, "forward_", "backward_"),
-        with_word(name, "fwd_", "bwd_"), with_word(name, "_forward", "_grad"),
-        with_word(name, "_fwd", "_grad")}) {
+        with_word(name, "::forward", "::grad"), with_word(name, "Forward", "Backward"),
+        with_word(name, "forward_", "backward_"), with_word(name, "fwd_", "bwd_"),
+        with_word(name, "_forward", "_grad"), with_word(name, "_fwd", "_grad")}) {
     if (!other.empty()) names.push_back(std::move(other));
   }
   return names;
@@ -57,6 +59,7 @@ class GradientCheck {
   void judge_all(const Fact& manifest) {
     // A function in a file that wasn't given may take what is missing here.
     if (is_partial_tree(manifest)) return;
+    judge_functions(manifest);
     std::unordered_map<std::string_view, std::vector<Fact>> by_name;
     for (const Fact op : manifest[Key::operators].items()) {
       if (!says_choices(op) || !op[Key::name].is_text()) continue;
@@ -82,6 +85,41 @@ class GradientCheck {
       if (kernel[Key::dispatches].size() > 0) return true;
     }
     return false;
+  }
+
+  // What modules give to Python. Of several functions of one name it isn't known which is called.
+  void judge_functions(const Fact& manifest) {
+    std::map<std::string, std::vector<Fact>> by_name;
+    for (const Fact function : manifest[Key::functions].items()) {
+      if (!function[Key::dispatches].said()) continue;
+      by_name[path_of(function)].push_back(function);
+    }
+    for (const auto& [name, functions] : by_name) {
+      if (functions.size() > 1) continue;
+      for (const std::string& other : backward_names(name)) {
+        const auto found = by_name.find(other);
+        if (found == by_name.end()) continue;
+        if (found->second.size() == 1) judge_pair(functions.front(), found->second.front());
+        break;
+      }
+    }
+  }
+
+  // `pkg._C::ops::forward`
+  static std::string path_of(const Fact& function) {
+    std::string name(function[Key::name].text());
+    const std::size_t dot = name.rfind('.');
+    if (dot != name.npos) name.replace(dot, 1, "::");
+    return std::string(function[Key::namespace_].text()) + "::" + name;
+  }
+
+  void judge_pair(const Fact& function, const Fact& backward) {
+    DtypeChoices forward(words_);
+    forward.add(function);
+    DtypeChoices back(words_);
+    back.add(backward);
+    if (!forward.known() || !back.known()) return;
+    compare(std::string(function[Key::name].text()), "the forward", forward, back, backward);
   }
 
   void judge(const Fact& manifest, const Fact& op, const std::vector<Fact>& backward,
@@ -110,11 +148,12 @@ class GradientCheck {
         }
       }
       if (!forward.known() || !back.known()) continue;
-      compare(manifest, op, kernel, forward, back, back_kernel);
+      compare(subject_of(manifest, op), "the code for " + quote(kernel[Key::platform].text()),
+              forward, back, back_kernel);
     }
   }
 
-  void compare(const Fact& manifest, const Fact& op, const Fact& kernel, DtypeChoices& forward,
+  void compare(std::string subject, const std::string& code, DtypeChoices& forward,
                DtypeChoices& back, const Fact& back_kernel) {
     sink_->inspected();
     std::vector<std::string> missing;
@@ -133,11 +172,10 @@ class GradientCheck {
     if (!comparable || first == nullptr) return;
     std::sort(missing.begin(), missing.end());
     const Fact narrow = back.choice(*first, false);
-    Finding& finding =
-        sink_->add(subject_of(manifest, op),
-                   "the code for " + quote(kernel[Key::platform].text()) + " has a case for " +
-                       quote_list(missing) + ", and that of its backward has none",
-                   evidence(narrow, "the backward chooses by dtype here" + site_of(narrow)));
+    Finding& finding = sink_->add(
+        std::move(subject),
+        code + " has a case for " + quote_list(missing) + ", and that of its backward has none",
+        evidence(narrow, "the backward chooses by dtype here" + site_of(narrow)));
     // A function between the two may convert.
     finding.severity = Severity::warning;
     const Fact wide = forward.choice(*first, true);

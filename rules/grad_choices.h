@@ -6,7 +6,7 @@
 namespace opseal {
 
 // The part of `grad-dtype-narrower` that looks at code: forward and backward are operators of their
-// own, and the kernels of both say how they choose by dtype.
+// own, or functions of a module, and their code says how it chooses by dtype.
 void check_gradient_choices(const Facts& facts, Sink& sink);
 
 }  // namespace opseal

@@ -195,15 +195,18 @@ extern constinit const Rule grad_dtype_narrower{
         "with \"not implemented\" for that dtype, often only on one device and only under mixed "
         "precision, hours into setting up a run. The list of the backward was written when the "
         "forward took fewer dtypes, and nobody came back to it. In sources the two are operators "
-        "of one name (`x_forward`, `x_backward`), and the lists are those of their macros.",
+        "of one name (`x_forward`, `x_backward`), or functions that a module gives to Python by "
+        "such "
+        "names, and the lists are those of their macros.",
     .example =
         R"({"name": "scale", "kernels": [{"platform": "cuda", "dtypes": ["f32", "f16", "bf16"]}], "gradient": {"function": {"name": "scale_grad"}, "dtypes": ["f32", "f16"]}})",
     .fix =
         "add the dtype to the backward, or list it under its `refused` if it is left out on "
         "purpose",
     .severity = Severity::error,
-    .inspects = "operator and platform where the dtypes of forward and backward are stated",
-    .needs = {Key::operators, Key::kernels},
+    .inspects =
+        "operator and platform, or function of a module, where the dtypes of forward and backward "
+        "are stated",
     .check = check,
 };
 

@@ -7,6 +7,7 @@
 #include "analyzers/source/needles.h"
 #include "analyzers/source/source_tree.h"
 #include "analyzers/sources/device_conditions.h"
+#include "analyzers/sources/device_languages.h"
 
 namespace opseal {
 namespace {
@@ -164,11 +165,12 @@ void read_device_code(const PlainSource& source, std::string_view path, DeviceCo
   }
   read_arch_tests(source, path, code);
   code.launches.is_header = is_header_path(path);
-  read_launches(source, code.launches);
+  const bool is_cuda = is_cuda_source(source, path);
+  read_launches(source, is_cuda, code.launches);
   read_pointers(source, code.pointers);
   read_casts(source, code.pointers);
   read_layouts(source, code.layouts);
-  read_device_functions(source, code.functions);
+  if (is_cuda) read_device_functions(source, code.functions);
 }
 
 std::vector<std::string> join_device_code(std::vector<DeviceCode>& codes) {

@@ -23,7 +23,7 @@ constexpr std::size_t most_names = 256;
 // Of all ways together.
 constexpr std::size_t most_steps = 100'000;
 // Shorter names, and those that more functions use, are those of many functions.
-constexpr std::size_t least_name = 5;
+constexpr std::size_t least_name = 3;
 constexpr std::size_t most_uses = 48;
 
 constexpr std::array<std::string_view, 22> parts{

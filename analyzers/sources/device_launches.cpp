@@ -74,8 +74,8 @@ struct FoundLaunch {
   std::size_t shown = 0;
 };
 
-FoundLaunch launch_at(Tokens tokens, std::size_t at) {
-  if (opens_launch(tokens, at)) {
+FoundLaunch launch_at(Tokens tokens, std::size_t at, bool is_cuda) {
+  if (is_cuda && opens_launch(tokens, at)) {
     const std::size_t name = name_before(tokens, at);
     return {true, false, name == at ? std::string() : std::string(tokens[name].text), name};
   }
@@ -113,7 +113,8 @@ void sort_uses(std::vector<NameUse>& uses) {
 
 class LaunchReader {
  public:
-  LaunchReader(const PlainSource& source, LaunchCode& code) : source_(source), code_(code) {}
+  LaunchReader(const PlainSource& source, bool is_cuda, LaunchCode& code)
+      : source_(source), is_cuda_(is_cuda), code_(code) {}
 
   void run() {
     for (const SourceDefinition& definition : source_.definitions) read_macro(definition);
@@ -136,7 +137,7 @@ class LaunchReader {
     made.hash = hash_of(definition.name);
     for (std::size_t at = 0; at < body.size(); ++at) {
       made.reads_error = made.reads_error || reads_launch_error(body, at);
-      FoundLaunch launch = launch_at(body, at);
+      FoundLaunch launch = launch_at(body, at, is_cuda_);
       if (launch.found && !made.launches) {
         made.launches = true;
         made.reads_error = made.reads_error || launch.checked;
@@ -182,7 +183,7 @@ class LaunchReader {
         made.reads_error = true;
         made.last_read = function.body.end;
       }
-      FoundLaunch found = launch_at(tokens, at);
+      FoundLaunch found = launch_at(tokens, at, is_cuda_);
       if (found.found) add_launch(at, std::move(found));
     }
     sort_uses(made.uses);
@@ -204,14 +205,15 @@ class LaunchReader {
   }
 
   const PlainSource& source_;
+  bool is_cuda_;
   LaunchCode& code_;
   ConditionReader conditions_;
 };
 
 }  // namespace
 
-void read_launches(const PlainSource& source, LaunchCode& code) {
-  LaunchReader(source, code).run();
+void read_launches(const PlainSource& source, bool is_cuda, LaunchCode& code) {
+  LaunchReader(source, is_cuda, code).run();
 }
 
 bool LaunchCode::accepts(const KernelLaunch& launch) const {

@@ -76,7 +76,9 @@ struct LaunchCode {
   bool accepts(const KernelLaunch& launch) const;
 };
 
-void read_launches(const PlainSource& source, LaunchCode& code);
+// `<<<` starts a kernel where the source is one of CUDA or HIP; calls that start one say so
+// themselves.
+void read_launches(const PlainSource& source, bool is_cuda, LaunchCode& code);
 
 // Adds launches by macros, and marks those that are checked: in their own function, by a function
 // or macro that it names, or by those that call it. `codes` are by number of the file. Gives the

@@ -18,7 +18,7 @@ constexpr std::uint32_t most_tokens = 64;
 // Brackets of calls around a token.
 constexpr std::size_t most_depth = 32;
 // Shorter names are those of much else.
-constexpr std::size_t shortest_name = 4;
+constexpr std::size_t shortest_name = 3;
 constexpr std::size_t longest_name = 256;
 
 constexpr std::array<std::string_view, 14> dtype_words{
@@ -147,6 +147,18 @@ std::string_view function_before(std::string_view bytes, std::size_t at) {
   return inside ? bytes.substr(line, at - line) : std::string_view();
 }
 
+// Within the brackets of a call.
+std::string_view arguments_at(std::string_view bytes, std::size_t open) {
+  constexpr std::size_t most_bytes = 4096;
+  const std::string_view rest = bytes.substr(open, most_bytes);
+  int depth = 0;
+  for (std::size_t at = 0; at < rest.size(); ++at) {
+    if (rest[at] == '(') ++depth;
+    if (rest[at] == ')' && --depth == 0) return rest.substr(0, at);
+  }
+  return rest;
+}
+
 bool converts(std::string_view code) {
   for (const std::string_view mark :
        {".float()", ".double()", ".half()", ".bfloat16()", ".type_as(", "cast_inputs",
@@ -187,7 +199,10 @@ std::set<std::string, std::less<>> python_converts_for(
     if (!before.ends_with('.') || !names.contains(name) || found.contains(name)) continue;
     if (++calls > most_calls) break;
     const std::size_t start = at - std::min(at, most_before);
-    if (converts(function_before(bytes.substr(start), at - start))) found.emplace(name);
+    if (converts(function_before(bytes.substr(start), at - start)) ||
+        converts(arguments_at(bytes, at))) {
+      found.emplace(name);
+    }
   }
   return found;
 }

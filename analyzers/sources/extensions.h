@@ -25,6 +25,8 @@ struct BoundFunction {
   PlacedName name;
   // What is bound, as far as it is a function by name or a lambda.
   SourceFunction function;
+  // Where it, or what it calls in the tree, chooses by dtype.
+  std::vector<DispatchSite> dispatches;
   // `py::arg("x")`, in order. `says_arguments`: there is at least one.
   std::vector<std::string> arguments;
   std::uint32_t defaults = 0;
@@ -111,7 +113,13 @@ ExtensionTree find_extension_uses(const std::vector<ExtensionBlock>& blocks,
                                   const std::vector<std::string>& paths,
                                   const ReadFileNumbered& read);
 
-// Writes `functions` and `uses`. Needs: an open document.
+// Functions that are a forward or a backward by their names, where there are both.
+std::vector<BoundFunction*> gradient_functions(std::vector<ExtensionBlock>& blocks);
+
+// Modules that no Python of the tree asks for, as far as their functions choose by dtype.
+ExtensionTree choosing_modules(const std::vector<ExtensionBlock>& blocks);
+
+// Writes `functions`, and `uses` where there are any. Needs: an open document.
 void write_extensions(const ExtensionTree& tree, PlacedWriter& writer);
 
 }  // namespace opseal

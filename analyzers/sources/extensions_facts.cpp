@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <initializer_list>
 
 #include "analyzers/sources/extensions.h"
+#include "analyzers/sources/torch_facts.h"
 
 namespace opseal {
 namespace {
@@ -45,12 +47,53 @@ void write_function(const std::string& module, const ExtensionFunction& row, Pla
                                     [](const std::string& name) { return name.empty(); });
     if (named) writer.texts(Key::parameters, bound.arguments, bound.place);
   }
+  write_dispatches(bound.dispatches, bound.place, writer);
   writer.text_if(Key::when, bound.when.text(), bound.place);
   writer.text_if(Key::macro, bound.macro, bound.place);
   writer.close(object);
 }
 
+bool has_any(const std::string& name, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&name](std::string_view part) { return name.find(part) != name.npos; });
+}
+
 }  // namespace
+
+std::vector<BoundFunction*> gradient_functions(std::vector<ExtensionBlock>& blocks) {
+  std::vector<BoundFunction*> found;
+  bool forward = false;
+  bool backward = false;
+  for (ExtensionBlock& block : blocks) {
+    for (BoundFunction& bound : block.functions) {
+      const std::string& name = bound.name.text;
+      const bool forwards = has_any(name, {"forward", "Forward", "fwd"});
+      const bool backwards = has_any(name, {"backward", "Backward", "bwd", "grad"});
+      if ((!forwards && !backwards) || bound.function.name.empty()) continue;
+      forward = forward || forwards;
+      backward = backward || backwards;
+      found.push_back(&bound);
+    }
+  }
+  if (!forward || !backward) found.clear();
+  return found;
+}
+
+ExtensionTree choosing_modules(const std::vector<ExtensionBlock>& blocks) {
+  ExtensionTree tree;
+  for (const ExtensionBlock& block : blocks) {
+    if (!block.module) continue;
+    ExtensionModule module;
+    // The build says it.
+    module.name = block.name.empty() ? "TORCH_EXTENSION_NAME" : block.name;
+    for (const BoundFunction& bound : block.functions) {
+      if (bound.dispatches.empty()) continue;
+      module.functions.push_back({bound.submodule + bound.name.text, &bound});
+    }
+    if (!module.functions.empty()) tree.modules.push_back(std::move(module));
+  }
+  return tree;
+}
 
 void write_extensions(const ExtensionTree& tree, PlacedWriter& writer) {
   const std::uint32_t functions = writer.open_list(Key::functions);
@@ -60,6 +103,7 @@ void write_extensions(const ExtensionTree& tree, PlacedWriter& writer) {
     }
   }
   writer.close_list(functions);
+  if (tree.uses.empty()) return;
   const std::uint32_t uses = writer.open_list(Key::uses);
   for (const ExtensionUse& use : tree.uses) {
     const std::uint32_t object = writer.open(Key::none, NodeType::object, use.place);

@@ -412,13 +412,7 @@ class SourceLoader {
     find_extensions();
     join_plugins();
     find_declarations(records);
-    find_dispatches(
-        paths_, cpp_files_,
-        [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); }, threads_,
-        records);
-    forget_converted(
-        paths_, [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); },
-        records);
+    find_choices(records);
     find_applied(
         cpp_files_,
         [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); }, records);
@@ -429,6 +423,29 @@ class SourceLoader {
     ask_types();
     write_documents(records_, folder_, paths_, facts_);
     if (facts_.documents.empty() && facts_.problems.empty()) facts_ = {};
+  }
+
+  // Where kernels choose by dtype, and functions of modules that are a forward or a backward.
+  void find_choices(std::vector<TorchRecord>& records) {
+    const std::vector<BoundFunction*> bound = gradient_functions(records_.extensions);
+    const std::size_t kernels = records.size();
+    for (const BoundFunction* function : bound) {
+      TorchRecord record;
+      record.use = TorchUse::implement;
+      record.name = function->name;
+      record.function = function->function;
+      record.place = function->place;
+      records.push_back(std::move(record));
+    }
+    const auto read = [this](std::size_t file, std::string& bytes) {
+      return read_again(file, bytes);
+    };
+    find_dispatches(paths_, cpp_files_, read, threads_, records);
+    forget_converted(paths_, read, records);
+    for (std::size_t at = 0; at < bound.size(); ++at) {
+      bound[at]->dispatches = std::move(records[kernels + at].dispatches);
+    }
+    records.resize(kernels);
   }
 
   // Classes that somebody has to name for a runtime to know them.

@@ -13,21 +13,6 @@ void write_condition(const TorchRecord& record, PlacedWriter& writer) {
   writer.text_if(Key::macro, record.macro, record.place);
 }
 
-void write_dispatches(const TorchRecord& kernel, PlacedWriter& writer) {
-  if (kernel.dispatches.empty()) return;
-  const std::uint32_t list = writer.open(Key::dispatches, NodeType::list, kernel.place);
-  for (const DispatchSite& site : kernel.dispatches) {
-    const std::uint32_t item = writer.open(Key::none, NodeType::object, site.place);
-    writer.text_if(Key::expression, site.expression, site.place);
-    if (site.known) writer.texts(Key::dtypes, site.dtypes, site.place);
-    writer.text_if(Key::macro, site.macro, site.place);
-    if (site.kind == DispatchKind::check) writer.truth(Key::checked, true, site.place);
-    if (site.kind == DispatchKind::test) writer.truth(Key::tested, true, site.place);
-    writer.close(item);
-  }
-  writer.close(list);
-}
-
 // Empty where the key is only known when the code runs, so that the list of kernels isn't whole.
 void write_kernel(const TorchRecord& kernel, PlacedWriter& writer) {
   const std::uint32_t object = writer.open(Key::none, NodeType::object, kernel.place);
@@ -36,7 +21,7 @@ void write_kernel(const TorchRecord& kernel, PlacedWriter& writer) {
   if (function.declared || !function.name.empty()) writer.function(Key::function, function);
   if (!kernel.python) writer.text_if(Key::native_signature, function.signature, function.place);
   if (function.typed) writer.text(Key::tier, "typed", kernel.place);
-  write_dispatches(kernel, writer);
+  write_dispatches(kernel.dispatches, kernel.place, writer);
   if (!kernel.writes.empty()) writer.texts(Key::writes, kernel.writes, kernel.function.place);
   if (!kernel.uses.empty()) writer.texts(Key::uses, kernel.uses, kernel.function.place);
   if (kernel.fallthrough) writer.truth(Key::fallthrough, true, kernel.place);
@@ -166,6 +151,22 @@ void write_torch(const TorchTable& table, PlacedWriter& writer) {
   for (const TorchOperator& op : table.operators) write_operator(op, writer);
   writer.close_list(operators);
   write_lookups(table.lookups, writer);
+}
+
+void write_dispatches(const std::vector<DispatchSite>& sites, const SourcePlace& place,
+                      PlacedWriter& writer) {
+  if (sites.empty()) return;
+  const std::uint32_t list = writer.open(Key::dispatches, NodeType::list, place);
+  for (const DispatchSite& site : sites) {
+    const std::uint32_t item = writer.open(Key::none, NodeType::object, site.place);
+    writer.text_if(Key::expression, site.expression, site.place);
+    if (site.known) writer.texts(Key::dtypes, site.dtypes, site.place);
+    writer.text_if(Key::macro, site.macro, site.place);
+    if (site.kind == DispatchKind::check) writer.truth(Key::checked, true, site.place);
+    if (site.kind == DispatchKind::test) writer.truth(Key::tested, true, site.place);
+    writer.close(item);
+  }
+  writer.close(list);
 }
 
 }  // namespace opseal
