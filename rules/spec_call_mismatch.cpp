@@ -64,7 +64,23 @@ struct Difference {
   Fact where;
 };
 
-Difference attribute_difference(const Fact& call, const Bound& bound) {
+// The first attribute that arrives as another type than the one bound under its name.
+Difference type_difference(const Fact& given, const Bound& bound) {
+  for (const Fact attribute : given.items()) {
+    const std::string_view type = attribute[Key::type].text();
+    const std::string_view name = attribute[Key::name].text();
+    for (const auto& [bound_name, bound_type] : bound.attributes) {
+      if (bound_name != name || type == bound_type) continue;
+      if (!is_plain_type(type) || !is_plain_type(bound_type)) continue;
+      return {"hands over attribute " + quote(name) + " as " + quote(type) +
+                  ", the handler binds " + quote(bound_type),
+              attribute};
+    }
+  }
+  return {};
+}
+
+Difference name_difference(const Fact& call, const Bound& bound) {
   const Fact given = call[Key::attributes];
   std::vector<std::string> surplus;
   std::vector<std::string> lacking;
@@ -92,18 +108,16 @@ Difference attribute_difference(const Fact& call, const Bound& bound) {
   if (!lacking.empty()) {
     return {"hands over no attribute " + quote_list(lacking) + ", which the handler binds", given};
   }
-  for (const Fact attribute : given.items()) {
-    const std::string_view type = attribute[Key::type].text();
-    const std::string_view name = attribute[Key::name].text();
-    for (const auto& [bound_name, bound_type] : bound.attributes) {
-      if (bound_name != name || type == bound_type) continue;
-      if (!is_plain_type(type) || !is_plain_type(bound_type)) continue;
-      return {"hands over attribute " + quote(name) + " as " + quote(type) +
-                  ", the handler binds " + quote(bound_type),
-              attribute};
-    }
-  }
   return {};
+}
+
+// Who mends the first of two mistakes should know of the second.
+Difference attribute_difference(const Fact& call, const Bound& bound) {
+  Difference names = name_difference(call, bound);
+  Difference types = type_difference(call[Key::attributes], bound);
+  if (names.message.empty()) return types;
+  if (!types.message.empty()) names.message += "; " + types.message;
+  return names;
 }
 
 Difference difference(const Fact& call, const Bound& bound) {

@@ -8,6 +8,8 @@ namespace opseal {
 namespace {
 
 constexpr SyntaxIndex max_nodes = 100'000;
+// Patterns within patterns.
+constexpr std::size_t max_depth = 8;
 constexpr std::size_t max_uses = 64;
 constexpr std::size_t max_steps = 2'000'000;
 
@@ -54,16 +56,25 @@ class TangentReader {
   void look_at_assignment(SyntaxIndex assignment) {
     const SyntaxIndex target = syntax_.child(assignment, SyntaxField::left);
     const SyntaxIndex value = syntax_.child(assignment, SyntaxField::right);
-    if (target == no_syntax || value == no_syntax) return;
-    const std::vector<SyntaxIndex> targets =
-        is_row(target) ? syntax_.children(target) : std::vector<SyntaxIndex>{target};
+    if (target != no_syntax && value != no_syntax) bind(target, value, 0);
+  }
+
+  // `(x,), (t,) = primals, tangents`: as far as both sides are rows of one length, part by part.
+  void bind(SyntaxIndex target, SyntaxIndex value, std::size_t depth) {
+    if (depth > max_depth) return;
     const SyntaxIndex plain = syntax_.unwrapped(value);
+    if (!is_row(target)) {
+      if (syntax_.is(target, SyntaxKind::identifier) && mentions(plain)) {
+        tangents_.insert(syntax_.text_of(target));
+      }
+      return;
+    }
+    const std::vector<SyntaxIndex> targets = syntax_.children(target);
     const std::vector<SyntaxIndex> values =
-        is_row(plain) ? syntax_.children(plain) : std::vector<SyntaxIndex>{plain};
+        is_row(plain) ? syntax_.children(plain) : std::vector<SyntaxIndex>();
     const bool paired = targets.size() == values.size();
     for (std::size_t i = 0; i < targets.size(); ++i) {
-      if (!syntax_.is(targets[i], SyntaxKind::identifier)) continue;
-      if (mentions(paired ? values[i] : plain)) tangents_.insert(syntax_.text_of(targets[i]));
+      bind(targets[i], paired ? values[i] : plain, depth + 1);
     }
   }
 

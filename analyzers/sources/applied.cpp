@@ -12,7 +12,7 @@
 namespace opseal {
 namespace {
 
-constexpr std::string_view base = "autograd::Function<";
+constexpr std::string_view base = "Function<";
 constexpr std::size_t most_names = 4096;
 // Tokens of a list of template arguments.
 constexpr std::size_t longest_list = 64;
@@ -22,13 +22,40 @@ bool is_word(char byte) {
          (byte >= '0' && byte <= '9') || byte == '_';
 }
 
+bool is_blank(char byte) { return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r'; }
+
+// The word that ends at `end`, blanks before it left out.
+std::string_view word_before(std::string_view text, std::size_t& end) {
+  while (end > 0 && is_blank(text[end - 1])) --end;
+  std::size_t begin = end;
+  while (begin > 0 && is_word(text[begin - 1])) --begin;
+  const std::string_view word = text.substr(begin, end - begin);
+  end = begin;
+  return word;
+}
+
+// `struct F : public Function<F>` of a file that speaks of autograd: the class that the brackets
+// name is the one that derives.
+bool derives_itself(std::string_view text, std::size_t at, std::string_view name) {
+  std::string_view word = word_before(text, at);
+  if (word == "public") word = word_before(text, at);
+  if (!word.empty() || at == 0 || text[--at] != ':') return false;
+  word = word_before(text, at);
+  if (word == "final") word = word_before(text, at);
+  return word == name;
+}
+
 // `struct F : public torch::autograd::Function<F>` names its class in the brackets.
 void add_classes(std::string_view text, std::set<std::string, std::less<>>& names) {
   for (std::size_t at = text.find(base); at != text.npos; at = text.find(base, at)) {
+    const std::size_t before = at;
     at += base.size();
     std::size_t end = at;
     while (end < text.size() && is_word(text[end])) ++end;
-    if (end > at && names.size() < most_names) names.emplace(text.substr(at, end - at));
+    const std::string_view name = text.substr(at, end - at);
+    if (name.empty() || names.size() >= most_names) continue;
+    const bool full = text.substr(0, before).ends_with("autograd::");
+    if (full || derives_itself(text, before, name)) names.emplace(name);
   }
 }
 

@@ -1,4 +1,4 @@
-// struct F : public torch::autograd::Function<F> {
+// struct F : public torch::autograd::Function<F> {  // or `Function<F>` after a `using`
 //   static … forward(AutogradContext* ctx, …) { … }
 //   static … backward(AutogradContext* ctx, …) { … return {…}; }
 // };
@@ -14,7 +14,8 @@
 namespace opseal {
 namespace {
 
-constexpr std::string_view needle = "autograd::Function<";
+constexpr std::string_view needle = "Function<";
+constexpr std::string_view word = "autograd";
 // Tokens between `struct` and the brace.
 constexpr std::size_t longest_head = 64;
 // Tokens between `return` and the brace.
@@ -66,8 +67,7 @@ class AutogradScan {
     bool derives = false;
     for (const std::size_t end = std::min(tokens_.size(), at + longest_head); open < end; ++open) {
       if (tokens_[open].is('{') || tokens_[open].is(';')) break;
-      derives = derives || (tokens_[open].is("Function") && tokens_[open - 1].is("::") &&
-                            tokens_[open - 2].is("autograd"));
+      derives = derives || is_base(open, tokens_[name].text);
     }
     if (!derives || open >= tokens_.size() || !tokens_[open].is('{')) return {};
     if (steps_ > most_steps) return {};
@@ -85,6 +85,13 @@ class AutogradScan {
     one.place = place_of(tokens_.subspan(name, 1), file_);
     if (!read_members(body, one)) return {};
     return one;
+  }
+
+  // `torch::autograd::Function<F>`; `Function<F>` of the class itself, which a `using` made short.
+  bool is_base(std::size_t at, std::string_view name) const {
+    if (!tokens_[at].is("Function")) return false;
+    if (tokens_[at - 1].is("::")) return tokens_[at - 2].is("autograd");
+    return at + 2 < tokens_.size() && tokens_[at + 1].is('<') && tokens_[at + 2].is(name);
   }
 
   bool read_members(Tokens body, AutogradClass& one) {
@@ -187,7 +194,7 @@ class AutogradScan {
 }  // namespace
 
 std::vector<AutogradClass> autograd_classes(std::string_view bytes, std::uint32_t file) {
-  if (bytes.find(needle) == bytes.npos) return {};
+  if (bytes.find(needle) == bytes.npos || bytes.find(word) == bytes.npos) return {};
   TextArena arena;
   Lexer lexer(bytes, arena);
   std::vector<Token> tokens;

@@ -49,6 +49,9 @@ struct TargetRecord {
   PlacedName symbol;
   // 0 untyped, 1 typed, -1 not said.
   int api_version = -1;
+  // Python registers names that come from a table when the code runs: then `api_version` is that of
+  // the table's targets.
+  bool from_table = false;
   // `typed`, `untyped`, or empty: what the code behind it is.
   std::string handler_kind;
   // Of a bundle, those that are registered.

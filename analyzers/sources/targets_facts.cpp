@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "analyzers/sources/targets.h"
@@ -18,6 +20,14 @@ bool is_built_in(std::string_view name) {
   if (name.starts_with("__") || (name[0] >= 'A' && name[0] <= 'Z')) return true;
   return std::any_of(built_in.begin(), built_in.end(),
                      [name](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+std::string in_lower_case(std::string_view name) {
+  std::string out(name);
+  for (char& byte : out) {
+    if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte - 'A' + 'a');
+  }
+  return out;
 }
 
 // Handlers by their names. Of equal ones, of which a build takes one, that of a target's own file
@@ -78,15 +88,32 @@ void write_handler(const HandlerRecord& handler, PlacedWriter& writer) {
   writer.close(object);
 }
 
-void write_target(const TargetRecord& target, const HandlerIndex& handlers, PlacedWriter& writer) {
+// Where Python registers what tables hold, the first such place if all of them say one version.
+const TargetRecord* table_registration(const std::vector<TargetRecord>& records, bool partial) {
+  const TargetRecord* found = nullptr;
+  for (const TargetRecord& record : records) {
+    if (!record.from_table) continue;
+    if (partial || record.api_version < 0) return nullptr;
+    if (found != nullptr && found->api_version != record.api_version) return nullptr;
+    if (found == nullptr) found = &record;
+  }
+  return found;
+}
+
+void write_target(const TargetRecord& target, const HandlerIndex& handlers,
+                  const TargetRecord* by_table, PlacedWriter& writer) {
   const std::uint32_t object = writer.open(Key::none, NodeType::object, target.place);
   writer.text(Key::name, target.name.text, target.name.place);
   writer.text_if(Key::platform, target.platform.text, target.platform.place);
   if (!target.function.name.empty()) writer.function(Key::function, target.function);
   writer.text_if(Key::symbol, handlers.symbol_of(target),
                  target.symbol.text.empty() ? target.name.place : target.symbol.place);
-  if (target.api_version >= 0) {
-    writer.count(Key::api_version, static_cast<std::uint32_t>(target.api_version), target.place);
+  // What neither says its version nor its platform is an entry of a table.
+  const bool in_table =
+      target.api_version < 0 && target.platform.text.empty() && !target.from_table;
+  const TargetRecord* says = in_table ? by_table : &target;
+  if (says != nullptr && says->api_version >= 0) {
+    writer.count(Key::api_version, static_cast<std::uint32_t>(says->api_version), says->place);
   }
   const HandlerRecord* handler = handlers.of(target);
   if (!target.handler_kind.empty()) {
@@ -120,16 +147,22 @@ bool is_target(const TargetRecord& record, const HandlerIndex& handlers) {
 std::vector<const TargetRecord*> answerable(const std::vector<TargetRecord>& records,
                                             const HandlerIndex& handlers, bool partial) {
   std::set<std::string_view> registered;
+  std::set<std::string> folded;
   bool known = !partial;
   for (const TargetRecord& record : records) {
-    if (is_target(record, handlers)) registered.insert(record.name.text);
+    if (is_target(record, handlers)) {
+      registered.insert(record.name.text);
+      folded.insert(in_lower_case(record.name.text));
+    }
     if (!record.lookup && !record.if_handler && record.name.text.empty()) known = false;
   }
   std::vector<const TargetRecord*> lookups;
   if (registered.empty()) return lookups;
   for (const TargetRecord& record : records) {
     if (!record.lookup || record.name.text.empty()) continue;
-    const bool asked = known && !is_built_in(record.name.text);
+    // One that differs in letter case alone from a target of the tree is hardly XLA's own.
+    const bool asked = known && (!is_built_in(record.name.text) ||
+                                 folded.contains(in_lower_case(record.name.text)));
     if (asked || registered.contains(record.name.text)) lookups.push_back(&record);
   }
   return lookups;
@@ -170,9 +203,10 @@ void write_targets(const std::vector<TargetRecord>& records,
     for (const HandlerRecord& handler : handlers) write_handler(handler, writer);
     writer.close_list(list);
   }
+  const TargetRecord* by_table = table_registration(records, partial);
   const std::uint32_t targets = writer.open_list(Key::targets);
   for (const TargetRecord& record : records) {
-    if (is_target(record, index)) write_target(record, index, writer);
+    if (is_target(record, index)) write_target(record, index, by_table, writer);
   }
   writer.close_list(targets);
   const std::vector<const TargetRecord*> lookups = answerable(records, index, partial);

@@ -27,6 +27,13 @@ int api_version_of(const PythonRegistration& from) {
   return from.how.ends_with("register_ffi_target") ? 1 : 0;
 }
 
+// `b"name"`, written out.
+bool is_bytes(std::string_view written) {
+  if (written.size() < 4 || (written[0] != 'b' && written[0] != 'B')) return false;
+  const char mark = written[1];
+  return (mark == '"' || mark == '\'') && written.find(mark, 2) == written.size() - 1;
+}
+
 // `FooFwd` of `jax.ffi.pycapsule(library.FooFwd)`: what a library that is loaded by hand exports.
 std::string capsule_symbol(std::string_view written) {
   const std::size_t open = written.find('(');
@@ -91,7 +98,15 @@ void read_targets_python(const std::vector<PythonRegistration>& registrations,
       if (from.key.state == PythonText::State::absent && says_all) {
         record.platform.text = "cpu";
       }
-      record.api_version = api_version_of(from);
+      if (from.kind == PythonKind::ffi_target) {
+        record.api_version = api_version_of(from);
+        record.from_table = !from.name.decided();
+        // A call that the framework refuses: its names are no bytes.
+        if (says_all && from.how.ends_with("register_ffi_target") && is_bytes(record.written)) {
+          record.name.text = record.written;
+          record.from_table = false;
+        }
+      }
       if (!from.functions.empty()) {
         record.function = source_function(from.functions[0], file);
         record.symbol = {capsule_symbol(from.functions[0].name), record.function.place};

@@ -78,9 +78,9 @@ void write_gradient(const TorchOperator& op, const TorchRecord& gradient, Placed
     }
   }
   if (const GradientCount* count = odd_count(gradient, inputs); count != nullptr) {
-    // Releases of torch that don't count take the nones at the end for what was not asked.
-    const std::uint32_t most = std::max(schema ? inputs : count->values, count->without_nones);
-    writer.count(Key::returns, std::min(count->values, most), count->place);
+    // Older releases of torch take nones that are too many off the end; newer ones count, and
+    // raise.
+    writer.count(Key::returns, count->values, count->place);
   }
   writer.function(Key::function, gradient.function);
   std::vector<RuleCall> calls = gradient.calls;
