@@ -127,6 +127,16 @@ constexpr std::string_view determinism_words[] = {"bitwise", "same_hardware_bitw
                                                   "nondeterministic"};
 constexpr Form determinism_form{.text = true, .words = determinism_words};
 
+constexpr Field built_fields[] = {
+    {name, &text_form, false, "what it says that it is, and is stored under"},
+    {version, &text_form, false, "likewise"},
+    {function, &function_or_null, false, "its class"},
+    {fields, &texts_form, false, "members whose size its size in storage counts"},
+    {writes, &texts_form, false, "members that it stores, in order"},
+    {reads, &texts_form, false, "members that it takes from storage, in order"},
+};
+constexpr Form built_form{.name = "Built", .fields = built_fields};
+
 constexpr Field kernel_fields[] = {
     {platform, &text_form, true, "`any` serves every platform", true},
     {backend, &text_form, false, ""},
@@ -167,6 +177,8 @@ constexpr Field kernel_fields[] = {
     {params, &text_form, false, "variant of the parameters that it takes"},
     {priority, &real_form, false, ""},
     {listed, &truth_form, false, "stands in a table from which the registry is built"},
+    {built, &built_form, false,
+     "the object that it makes, which names it again when it is read from storage"},
     {when, &text_form, false, "condition of the build, or of the module, that it depends on"},
     {macro, &text_form, false, "macro of the project that it came through"},
 };

@@ -58,6 +58,7 @@ constexpr Exception exceptions[] = {
     {"operators.kernels.dispatches.checked", "how the code is written; its dtypes are compared"},
     {"operators.kernels.dispatches.tested", "how the code is written"},
     {"operators.kernels.precision.evidence", "prose"},
+    {"operators.kernels.built.*", "what the creator's plugins do; rules hold it against itself"},
     {"targets.library", "a path; what the file holds is compared under `libraries`"},
     {"libraries.digest", "every build has another one"},
     {"libraries.recipe", "every change of the sources makes another one"},

@@ -454,6 +454,8 @@ class SourceLoader {
     for (FileRecords& file : records_.files) {
       for (PluginClass& one : file.plugins.classes) all.classes.push_back(std::move(one));
       for (PluginMethod& one : file.plugins.methods) all.methods.push_back(std::move(one));
+      for (PluginMade& one : file.plugins.made) all.made.push_back(std::move(one));
+      for (PluginStorage& one : file.plugins.storage) all.storage.push_back(std::move(one));
     }
     if (all.classes.empty()) return;
     std::vector<std::string> names;

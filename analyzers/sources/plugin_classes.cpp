@@ -13,8 +13,9 @@
 namespace opseal {
 namespace {
 
-constexpr std::array<std::string_view, 4> asked_methods{"getPluginName", "getPluginVersion",
-                                                        "GetName", "GetExecutionProviderType"};
+constexpr std::array<std::string_view, 5> asked_methods{
+    "getPluginName", "getPluginType", "getPluginVersion", "GetName", "GetExecutionProviderType"};
+constexpr std::array<std::string_view, 2> making_methods{"createPlugin", "deserializePlugin"};
 // Pieces of names that are shorter fit everything.
 constexpr std::size_t shortest_fragment = 4;
 // Tokens between the name of a class and its braces.
@@ -74,18 +75,46 @@ class PluginReader {
     return at > 0 && tokens()[at - 1].is('>');
   }
 
+  std::string owner_of(const Scope& scope) const {
+    const std::size_t colons = scope.name.rfind("::");
+    if (colons != std::string::npos) {
+      return std::string(base_of(std::string_view(scope.name).substr(0, colons)));
+    }
+    if (scope.parent == no_scope || source_.shape.scopes[scope.parent].kind != ScopeKind::type) {
+      return {};
+    }
+    return std::string(base_of(source_.shape.scopes[scope.parent].name));
+  }
+
+  // `new Foo(…)`, `new ns::Foo(…)`, `std::make_unique<Foo>(…)`
+  void read_made(const Scope& scope) {
+    const std::string maker = owner_of(scope);
+    if (maker.empty()) return;
+    for (std::uint32_t at = scope.body.begin; at + 1 < scope.body.end; ++at) {
+      std::uint32_t name = at + 1;
+      if (tokens()[at].text.starts_with("make_") && tokens()[name].is('<')) {
+        ++name;
+      } else if (!tokens()[at].is("new")) {
+        continue;
+      }
+      while (name + 2 < scope.body.end && tokens()[name].is_identifier() &&
+             tokens()[name + 1].is("::")) {
+        name += 2;
+      }
+      const Token& token = tokens()[name];
+      if (!token.is_identifier()) continue;
+      out_.made.push_back(
+          {maker, std::string(token.text), {source_.unit.file, token.offset, token.length}});
+    }
+  }
+
   void read_method(const Scope& scope) {
     const std::string_view base = base_of(scope.name);
+    if (is_one_of(base, making_methods)) read_made(scope);
     if (!is_one_of(base, asked_methods)) return;
     PluginMethod method;
     method.name = base;
-    const std::size_t colons = scope.name.rfind("::");
-    if (colons != std::string::npos) {
-      method.owner = base_of(std::string_view(scope.name).substr(0, colons));
-    } else if (scope.parent != no_scope &&
-               source_.shape.scopes[scope.parent].kind == ScopeKind::type) {
-      method.owner = base_of(source_.shape.scopes[scope.parent].name);
-    }
+    method.owner = owner_of(scope);
     if (method.owner.empty()) return;
     for (std::uint32_t at = scope.body.begin; at + 1 < scope.body.end; ++at) {
       if (!tokens()[at].is("return")) continue;
@@ -148,11 +177,13 @@ class PluginReader {
 
 bool may_hold_plugins(std::string_view bytes) {
   return bytes.find("CustomOpBase") != bytes.npos || bytes.find("PluginCreator") != bytes.npos ||
-         bytes.find("BaseCreator") != bytes.npos || bytes.find("getPluginName") != bytes.npos;
+         bytes.find("BaseCreator") != bytes.npos || bytes.find("getPlugin") != bytes.npos ||
+         bytes.find("getSerializationSize") != bytes.npos;
 }
 
 void read_plugins(const PlainSource& source, PluginRecords& records) {
   PluginReader(source, records).run();
+  read_plugin_storage(source, records.storage);
 }
 
 void read_fragments(std::string_view bytes, std::set<std::string>& fragments) {

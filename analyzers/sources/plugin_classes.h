@@ -8,6 +8,7 @@
 
 #include "analyzers/source/plain_source.h"
 #include "analyzers/sources/placed_writer.h"
+#include "analyzers/sources/plugin_storage.h"
 #include "analyzers/sources/records.h"
 
 namespace opseal {
@@ -27,6 +28,13 @@ struct PluginClass {
   SourcePlace use;
 };
 
+// `new Foo`, `std::make_unique<Foo>` in a method of such a class.
+struct PluginMade {
+  std::string maker;
+  std::string name;
+  SourcePlace place;
+};
+
 // What a method of such a class gives back, where that is a text: `getPluginName`, `GetName`.
 struct PluginMethod {
   std::string owner;
@@ -39,6 +47,8 @@ struct PluginMethod {
 struct PluginRecords {
   std::vector<PluginClass> classes;
   std::vector<PluginMethod> methods;
+  std::vector<PluginMade> made;
+  std::vector<PluginStorage> storage;
   // What macros paste names together from.
   std::set<std::string> fragments;
 };

@@ -24,6 +24,15 @@ class PluginWriter {
         at->second = nullptr;
       }
     }
+    for (const PluginStorage& one : records.storage) {
+      const auto [at, is_new] = storage_.try_emplace({one.owner, one.method}, &one);
+      if (!is_new && at->second != nullptr && at->second->names != one.names) at->second = nullptr;
+    }
+    for (const PluginMade& one : records.made) {
+      const auto [at, is_new] = made_.try_emplace(one.maker, &one);
+      // Which of several is stored under the name isn't known.
+      if (!is_new && at->second != nullptr && at->second->name != one.name) at->second = nullptr;
+    }
     for (const PluginClass& one : records.classes) {
       ++count_[one.name];
       if (one.kind == kind && one.used && sibling_ == nullptr) sibling_ = &one;
@@ -53,9 +62,65 @@ class PluginWriter {
   }
 
  private:
-  const PluginMethod* method(const PluginClass& of, std::string_view name) const {
-    const auto found = methods_.find({of.name, std::string(name)});
+  const PluginMethod* method_of(const std::string& owner, std::string_view name) const {
+    const auto found = methods_.find({owner, std::string(name)});
     return found == methods_.end() ? nullptr : found->second;
+  }
+  const PluginMethod* method(const PluginClass& of, std::string_view name) const {
+    return method_of(of.name, name);
+  }
+
+  const PluginStorage* storage(const std::string& of, std::string_view name) const {
+    const auto found = storage_.find({of, std::string(name)});
+    return found == storage_.end() ? nullptr : found->second;
+  }
+
+  bool is_plugin(const std::string& name) const {
+    return methods_.count({name, "getPluginType"}) + methods_.count({name, "getPluginName"}) +
+               storage_.count({name, "serialize"}) >
+           0;
+  }
+
+  // The class of the plugins that a creator makes: as its code says or, where that isn't in the
+  // tree, as its name does. Empty where nobody knows.
+  std::string plugin_of(const PluginClass& creator) const {
+    const auto found = made_.find(creator.name);
+    if (found != made_.end()) {
+      const bool known = found->second != nullptr && is_plugin(found->second->name);
+      return known ? found->second->name : std::string();
+    }
+    for (const std::string_view suffix : {"PluginCreator", "Creator"}) {
+      if (!creator.name.ends_with(suffix)) continue;
+      const std::string stem = creator.name.substr(0, creator.name.size() - suffix.size());
+      for (const std::string& name : {stem + "Plugin", stem}) {
+        if (is_plugin(name)) return name;
+      }
+    }
+    return {};
+  }
+
+  void write_built(const PluginClass& creator) {
+    // Under another name than the registry's there is nothing to compare.
+    if (kind_ != PluginKind::tensorrt || name_of(creator) != name_method(creator)->value) return;
+    const std::string plugin = plugin_of(creator);
+    if (plugin.empty()) return;
+    const PluginMethod* name = method_of(plugin, "getPluginType");
+    if (methods_.count({plugin, "getPluginType"}) == 0) name = method_of(plugin, "getPluginName");
+    const PluginMethod* version = method_of(plugin, "getPluginVersion");
+    const std::uint32_t built = writer_.open(Key::built, NodeType::object, creator.place);
+    if (name != nullptr) writer_.text_if(Key::name, name->value, name->place);
+    if (version != nullptr) writer_.text_if(Key::version, version->value, version->place);
+    const std::uint32_t function = writer_.open(Key::function, NodeType::object, creator.place);
+    writer_.text(Key::name, plugin, creator.place);
+    writer_.close(function);
+    const std::pair<Key, std::string_view> lists[] = {{Key::fields, "getSerializationSize"},
+                                                      {Key::writes, "serialize"},
+                                                      {Key::reads, "deserialize"}};
+    for (const auto& [key, of] : lists) {
+      const PluginStorage* names = storage(plugin, of);
+      if (names != nullptr) writer_.texts(key, *names->names, names->place);
+    }
+    writer_.close(built);
   }
 
   static std::optional<std::uint32_t> number_of(const std::string& text) {
@@ -116,6 +181,7 @@ class PluginWriter {
       writer_.truth(Key::listed, false, sibling_->use);
       writer_.texts(Key::witnesses, {"declared"}, one.place);
     }
+    write_built(one);
     writer_.text_if(Key::when, one.when.text(), one.place);
     writer_.close(kernel);
   }
@@ -124,6 +190,8 @@ class PluginWriter {
   PluginKind kind_;
   PlacedWriter& writer_;
   std::map<std::pair<std::string, std::string>, const PluginMethod*> methods_;
+  std::map<std::pair<std::string, std::string>, const PluginStorage*> storage_;
+  std::map<std::string, const PluginMade*> made_;
   std::map<std::string, std::size_t> count_;
   // One that is named somewhere.
   const PluginClass* sibling_ = nullptr;

@@ -108,6 +108,23 @@ std::vector<Mistake> registration_mistakes() {
          place.item["stub_platforms"] = Json::array({place.item["kernels"].front()["platform"]});
          return true;
        }},
+      {"stored-name-mismatch", "a plugin that is stored under another name",
+       [](Place& place) {
+         if (!has_items(place.item, "kernels")) return false;
+         any_of(place.item["kernels"], place.random)["built"] = {
+             {"name", place.item["name"].get<std::string>() + "_other"},
+             {"function", {{"name", "Plugin"}}}};
+         return true;
+       }},
+      {"stored-fields-mismatch", "a plugin that stores more than it counts",
+       [](Place& place) {
+         if (!has_items(place.item, "kernels")) return false;
+         any_of(place.item["kernels"], place.random)["built"] = {
+             {"function", {{"name", "Plugin"}}},
+             {"fields", Json::array({"axis"})},
+             {"writes", Json::array({"axis", "scale"})}};
+         return true;
+       }},
       {"dispatch-empty", "every kernel lost",
        [](Place& place) {
          if (!promises_kernels(place.manifest) || !has_items(place.item, "kernels")) return false;
