@@ -59,9 +59,9 @@ void check(const Facts& facts, Sink& sink) {
       std::vector<Fact>& others = owners[space.name()];
       sink.inspected();
       for (const Fact other : others) {
-        const std::string_view path = facts.files[block.where().file].path;
-        const std::string_view first = facts.files[other.where().file].path;
-        if (is_of_sources(manifest) && !are_built_together(path, first)) continue;
+        if (is_of_sources(manifest) && !are_built_together(source_of(block), source_of(other))) {
+          continue;
+        }
         if (condition_of(block).excludes(condition_of(other))) continue;
         Finding& finding =
             sink.add(std::string(space.text()),

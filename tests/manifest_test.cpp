@@ -426,12 +426,12 @@ TEST_CASE("comments in front of a manifest don't hide what it is") {
 
 TEST_CASE("a word that nothing is near to is answered with all words") {
   const Facts facts = read_text(R"({"opseal_manifest": 1, "system": "tinyinfer"})");
-  check_problem(
-      facts, "\"tinyinfer\"",
-      "`tinyinfer` is no word for `system`, expected one of `brainevent`, `jax`, "
-      "`braintrace`, `torch`, `onnxruntime`, `tensorflow`, `tflite`, `tensorrt`, `ggml`, "
-      "`tvm-ffi`, `executorch`, `fuel`, `torch-autograd` and `engine` (`engine` for a system of "
-      "your own)");
+  check_problem(facts, "\"tinyinfer\"",
+                "`tinyinfer` is no word for `system`, expected one of `brainevent`, `jax`, "
+                "`braintrace`, `torch`, `onnxruntime`, `tensorflow`, `tflite`, `tensorrt`, `ggml`, "
+                "`tvm-ffi`, `executorch`, `fuel`, `torch-autograd`, `jax-derivatives` and `engine` "
+                "(`engine` for a system of "
+                "your own)");
   check_problem(read_text(R"({"opseal_manifest": 1, "system": "pytorch"})"), "\"pytorch\"",
                 "`pytorch` is no word for `system`; did you mean `torch`?");
 }

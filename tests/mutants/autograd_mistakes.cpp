@@ -41,6 +41,10 @@ bool stands_alone(const Place& place, const std::string& base) {
   return near == 1;
 }
 
+Json composite_kernel(const char* function) {
+  return {{"platform", "CompositeImplicitAutograd"}, {"function", {{"name", function}}}};
+}
+
 bool is_forward_name(const std::string& base) {
   for (const char* ending : {"_backward", "_bwd", "_grad", "_forward", "_fwd", "_impl"}) {
     if (base.ends_with(ending)) return false;
@@ -81,6 +85,27 @@ std::vector<Mistake> autograd_mistakes() {
            const std::string platform = kernel["platform"];
            if (platform == "CPU" || platform == "CUDA") kernel["uses"] = {"PlantedFunction"};
          }
+         return true;
+       }},
+      {"composite-device-kernel", "a kernel for one device registered without a key",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!is_system(place, "torch") || !drop_gradients(op)) return false;
+         op.erase("gradient");
+         op["kernels"] = {composite_kernel("planted_cpu"),
+                          {{"platform", "CUDA"}, {"function", {{"name", "planted_cuda"}}}}};
+         return true;
+       }},
+      {"fake-on-composite", "a shape function beside a composite kernel",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!is_system(place, "torch") || !drop_gradients(op)) return false;
+         op.erase("gradient");
+         op["kernels"] = Json::array({composite_kernel("planted")});
+         op["abstract"] = {{"name", "planted_shape"},
+                           {"location", {{"file", "shapes.py"}, {"line", 1}}}};
+         place.beside["producer"] = {{"name", "sources"}};
+         place.beside["tree"] = {{"files", 1}, {"partial", false}};
          return true;
        }},
       {"gradient-signature", "a function of the gradient that takes too few arguments",
