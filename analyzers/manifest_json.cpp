@@ -377,9 +377,8 @@ class ManifestReader {
       if (!field.required || (written & bit) != 0) continue;
       if (field.may_be_undecided && of_sources_ && (seen & bit) == 0) continue;
       if ((seen & bit) == 0) {
-        json_.problem(
-            begin, 1,
-            "object in " + site.text() + " without its key " + quote(to_text(field.key)));
+        json_.problem(begin, 1,
+                      "object in " + site.text() + " without its key " + quote(to_text(field.key)));
       }
       writer_.drop(object);
       return false;

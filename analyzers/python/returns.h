@@ -26,8 +26,7 @@ class PythonReturns {
   std::optional<PythonReturn> end_of(SyntaxIndex function) const;
 
  private:
-  std::optional<PythonReturn> read_return(SyntaxIndex expression, bool lists,
-                                          bool calls) const;
+  std::optional<PythonReturn> read_return(SyntaxIndex expression, bool lists, bool calls) const;
   std::optional<PythonReturn> read_values(SyntaxIndex expression, std::size_t depth) const;
   std::optional<PythonReturn> read_operation(SyntaxIndex operation, std::size_t depth) const;
   std::optional<PythonReturn> read_name(SyntaxIndex name, std::size_t depth) const;

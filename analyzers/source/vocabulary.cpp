@@ -63,9 +63,9 @@ constexpr std::string_view seed_members[] = {
     "def", "impl", "op", "Arg", "Ret", "Ctx", "Attr", "RemainingArgs", "RemainingRets", "To"};
 
 constexpr std::string_view needles[] = {
-    "TORCH_LIBRARY",     "TorchLibraryInit",  "RegisterOperators", "XLA_FFI_",  "Encapsulate",
-    "ONNX_OPERATOR_",    "REGISTER_OP",       "REGISTER_KERNEL",   "PYBIND11_", "NB_MODULE",
-    "EXECUTORCH_",       "Library&",          "Library &",         "@BE",       "GlobalDef(",
+    "TORCH_LIBRARY",     "TorchLibraryInit",   "RegisterOperators", "XLA_FFI_",  "Encapsulate",
+    "ONNX_OPERATOR_",    "REGISTER_OP",        "REGISTER_KERNEL",   "PYBIND11_", "NB_MODULE",
+    "EXECUTORCH_",       "Library&",           "Library &",         "@BE",       "GlobalDef(",
     "_REGISTER_GLOBAL(", "TVM_FFI_DLL_EXPORT", "::module"};
 
 // tensorflow/core/framework/register_types.h calls its argument once for each type; torch's macros
