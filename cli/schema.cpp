@@ -95,6 +95,11 @@ std::string manifest_schema() {
   // What a folder says of several systems is a list of them.
   schema["type"] = {"object", "array"};
   schema["items"] = {{"$ref", "#"}, {"type", "object"}};
+  // Only what was read from sources may leave a kernel's platform out.
+  const ordered_json kernels = {{"items", {{"required", {"platform"}}}}};
+  const ordered_json operators = {{"items", {{"properties", {{"kernels", kernels}}}}}};
+  schema["if"] = {{"not", {{"required", {"tree"}}}}};
+  schema["then"] = {{"properties", {{"operators", operators}}}};
   schema["$defs"] = std::move(definitions);
   return schema.dump(2) + '\n';
 }
