@@ -68,10 +68,13 @@ constexpr std::string_view keys =
 
 std::string read_file(const InputFile& file) {
   std::ifstream stream(file.open_path, std::ios::binary);
-  std::string text(most_bytes + 1, '\0');
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(file.open_path, error);
+  if (error || size > most_bytes) return {};
+  std::string text(static_cast<std::size_t>(size), '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, stream.gcount())));
-  return text.size() > most_bytes ? std::string() : text;
+  return text;
 }
 
 // It may stand in a text of TOML, and in a comment, as it is.

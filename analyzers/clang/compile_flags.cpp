@@ -146,7 +146,7 @@ std::vector<std::string> kept_flags(const std::vector<std::string>& command,
       if (word.starts_with(is)) word = std::string(means) + word.substr(is.size());
     }
     // And its `-isystem=DIR`, which clang takes for another directory.
-    for (const std::string_view flag : {"-isystem", "-I"}) {
+    for (const std::string_view flag : {"-isystem", "-I", "-D"}) {
       if (word.starts_with(flag) && word.size() > flag.size() && word[flag.size()] == '=') {
         word.erase(flag.size(), 1);
       }

@@ -159,7 +159,10 @@ bool ClangUnit::is_of_project(CXCursor cursor) const {
   if (at.file == nullptr) return false;
   if (!full_) return at.offset >= prelude_;
   if (clang_.Location_isInSystemHeader(location) != 0) return false;
-  return !root_.empty() && text(clang_.getFileName(at.file)).starts_with(root_);
+  if (root_.empty()) return false;
+  const std::string path = text(clang_.getFileName(at.file));
+  return path.starts_with(root_) && path.size() > root_.size() &&
+         (root_.ends_with('/') || path[root_.size()] == '/');
 }
 
 }  // namespace opseal

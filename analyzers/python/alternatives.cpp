@@ -294,11 +294,12 @@ class AlternativeReader {
     const Names handed = handed_over(fast);
     const Names read = read_in(slow);
     const Names ignored = ignored_in(slow);
+    const Names ignored_by_fast = ignored_in(fast);
     PythonAlternatives one;
     for (const std::string& name : parameters) {
       if (only_tunes(name)) continue;
       const bool by_both = elsewhere.contains(name);
-      const bool by_fast = handed.contains(name) && !ignored_in(fast).contains(name);
+      const bool by_fast = handed.contains(name) && !ignored_by_fast.contains(name);
       if (!by_both && !by_fast) continue;
       one.fast.uses.push_back(name);
       if (by_both || (read.contains(name) && !ignored.contains(name))) {

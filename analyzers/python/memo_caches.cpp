@@ -245,7 +245,7 @@ class MemoReader {
   static bool is_named(const PythonCache& cache) {
     return std::any_of(cache.parts.begin(), cache.parts.end(), [](const PythonKeyPart& part) {
       return part.name.find("name") != part.name.npos || part.name.find("key") != part.name.npos ||
-             part.name.find("id") != part.name.npos;
+             part.name == "id" || part.name.ends_with("_id") || part.name.starts_with("id_");
     });
   }
 

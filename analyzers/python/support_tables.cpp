@@ -561,8 +561,10 @@ class SupportReader {
 
 bool has_guard(std::string_view text) {
   for (const std::string_view form : {"not in ", "assert ", "if not "}) {
-    for (std::size_t at = text.find(form); at != text.npos; at = text.find(form, at + 1)) {
+    std::size_t next = 0;
+    for (std::size_t at = text.find(form); at != text.npos; at = text.find(form, next)) {
       const std::string_view line = text.substr(at, text.substr(at).find('\n'));
+      next = at + std::max<std::size_t>(line.size(), 1);
       if (form == "not in " || line.find(" in ") != line.npos || line.find("upport") != line.npos) {
         return true;
       }

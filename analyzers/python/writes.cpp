@@ -98,6 +98,7 @@ class WriteReader {
       }
     }
     rebind(target, 0);
+    if (syntax_.is(target, SyntaxKind::identifier)) kept_.erase(syntax_.text_of(target));
     keep_copy(target, value);
   }
 

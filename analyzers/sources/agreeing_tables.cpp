@@ -211,7 +211,7 @@ class EnumerationIndex {
     const CodeEnumeration* only = nullptr;
     for (const CodeEnumeration* one : same->second) {
       if (!found.qualifier.empty() && !one->name.empty() && one->name != found.qualifier) continue;
-      const std::set<std::string_view> names(one->enumerators.begin(), one->enumerators.end());
+      const std::set<std::string_view>& names = names_of(*one);
       const bool has_all = std::all_of(found.enumerators.begin(), found.enumerators.end(),
                                        [&](std::string_view name) { return names.contains(name); });
       if (!has_all) continue;
@@ -222,6 +222,13 @@ class EnumerationIndex {
   }
 
  private:
+  const std::set<std::string_view>& names_of(const CodeEnumeration& one) const {
+    const auto [place, is_new] = names_.try_emplace(&one);
+    if (is_new) place->second.insert(one.enumerators.begin(), one.enumerators.end());
+    return place->second;
+  }
+
+  mutable std::map<const CodeEnumeration*, std::set<std::string_view>> names_;
   std::map<std::string_view, std::vector<const CodeEnumeration*>> by_name_;
 };
 

@@ -123,6 +123,7 @@ class FunctionReader {
     while (expression.size() > 3 && expression.back().is(')')) {
       const auto open = std::find_if(expression.begin(), expression.end(),
                                      [](const Token& token) { return token.is('('); });
+      if (open == expression.end()) return -1;
       expression = Tokens(open + 1, expression.end() - 1);
     }
     if (expression.size() != 1 || !expression[0].is_identifier()) return -1;

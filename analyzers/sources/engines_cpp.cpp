@@ -244,6 +244,7 @@ class CppFinder {
     // `auto& registry = Registry::instance();`
     constexpr std::uint32_t most_back = 4000;
     for (std::uint32_t back = at; back > 1 && at - back < most_back; --back) {
+      if (++steps_ > most_steps) break;
       if (tokens[back - 1].text != tokens[at].text || !tokens[back].is('=')) continue;
       for (std::uint32_t on = back; on < back + 8 && on < tokens.size(); ++on) {
         const auto given = shape_.givers.find(std::string(tokens[on].text));
@@ -253,6 +254,7 @@ class CppFinder {
         }
       }
     }
+    if (steps_ > most_steps) engines_[accessor.table].known = false;
     // Somebody's object: it may be the registry's.
     if (accessor.stores && one.arguments.size() > 1 &&
         engine_key_part(one.arguments[0]).sort == "t") {
@@ -294,9 +296,13 @@ class CppFinder {
     engine.entries.push_back(std::move(entry));
   }
 
+  // Tokens looked at for what an object was made by.
+  static constexpr std::uint64_t most_steps = 200'000'000;
+
   const std::vector<std::string>& paths_;
   const std::vector<std::size_t>& files_;
   const ReadNumbered& read_;
+  std::uint64_t steps_ = 0;
   CppEngineShape shape_;
   std::map<std::string_view, std::size_t> owners_;
   std::vector<Engine> engines_;

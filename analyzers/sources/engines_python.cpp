@@ -109,8 +109,12 @@ class Finder {
     engine.place = {files_[table], from.place.offset, from.place.length};
     engine.on_duplicate = on_duplicate_of(from.second);
     engine.known = !from.open;
+    // Each object has what its class writes out: many of many are no registries of a person.
+    copied_ += from.entries.size();
+    if (copied_ > most_copied) engine.known = false;
     std::map<std::string, std::size_t> times;
     for (const PythonTableEntry& one : from.entries) {
+      if (copied_ > most_copied) break;
       engine.entries.push_back(entry_of(one, files_[table]));
       ++times[engine.entries.back().exact];
     }
@@ -194,9 +198,10 @@ class Finder {
       for (auto one = first; one != last && names_.size() <= 2 * most_tables; ++one) {
         const PythonTableName& object = names_[one->second].name;
         const PythonTable& table = tables_[object.table];
-        const bool has = std::any_of(
-            table.accessors.begin(), table.accessors.end(),
-            [&](const PythonAccessor& accessor) { return accessor.name == alias.member; });
+        const bool has = std::any_of(table.accessors.begin(), table.accessors.end(),
+                                     [&member = alias.member](const PythonAccessor& accessor) {
+                                       return accessor.name == member;
+                                     });
         if (!has) continue;
         const std::size_t engine = names_[one->second].engine;
         add_name(alias.name, file, object.table, engine, PythonTableName::Kind::function);
@@ -258,6 +263,8 @@ class Finder {
   std::map<std::size_t, std::size_t> class_engines_;
   std::vector<Named> names_;
   std::vector<Engine> engines_;
+  static constexpr std::size_t most_copied = 200'000;
+  std::size_t copied_ = 0;
 };
 
 }  // namespace

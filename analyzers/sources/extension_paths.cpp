@@ -226,7 +226,7 @@ std::vector<ExtensionName> ExtensionPaths::of_bindings(std::uint32_t file,
 std::vector<ExtensionName> ExtensionPaths::of(std::uint32_t number, SyntaxIndex expression,
                                               std::size_t depth) {
   const PythonFile* file = files_.parsed(number);
-  if (file == nullptr || depth > most_depth) return {};
+  if (file == nullptr || depth > most_depth || ++steps_ > most_steps) return {};
   const PythonSyntax& syntax = *file->syntax;
   std::vector<std::string_view> parts;
   SyntaxIndex at = syntax.unwrapped(expression);

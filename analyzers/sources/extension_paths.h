@@ -68,6 +68,10 @@ class ExtensionPaths {
   std::vector<std::string> handed_on(std::uint32_t file);
 
  private:
+  // Names that were followed; many meanings of many names would take hours.
+  static constexpr std::size_t most_steps = 5'000'000;
+  std::size_t steps_ = 0;
+
   std::vector<ExtensionName> of(std::uint32_t file, SyntaxIndex expression, std::size_t depth);
   std::vector<ExtensionName> of_import(std::uint32_t file, std::string_view path,
                                        std::size_t depth);

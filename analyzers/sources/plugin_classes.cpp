@@ -217,6 +217,7 @@ void mark_used(const PlainSource& source, std::vector<PluginClass>& classes) {
     if (token.is_identifier()) ++counts[token.text];
   }
   const auto mark = [&](const Token& token, std::vector<PluginClass*>& some) {
+    if (some.front()->used) return;
     for (PluginClass* one : some) {
       one->used = true;
       one->use = {source.unit.file, token.offset, token.length};

@@ -103,8 +103,12 @@ TypedTier::TypedTier(const SourceTree& tree, const std::vector<std::string>& pat
 void TypedTier::run(const TypedOptions& options, unsigned threads, TreeRecords& records) {
   want_functions(records.torch);
   want_words();
-  ask(options, threads, records);
-  if (want_definitions(records)) ask(options, threads, records);
+  const auto ask_all = [&] {
+    while (ask(options, threads, records)) {
+    }
+  };
+  ask_all();
+  if (want_definitions(records)) ask_all();
   settle_functions(records.torch);
   settle_uses(records);
 }
@@ -212,7 +216,11 @@ TypedQuestion TypedTier::question_for(std::size_t file) const {
   return question;
 }
 
-void TypedTier::ask(const TypedOptions& options, unsigned threads, TreeRecords& records) {
+bool TypedTier::ask(const TypedOptions& options, unsigned threads, TreeRecords& records) {
+  // Texts of one round, which are held at once.
+  constexpr std::size_t most_asked = std::size_t{64} << 20;
+  std::size_t asked = 0;
+  bool more = false;
   std::vector<std::size_t> files;
   std::vector<TypedQuestion> questions;
   for (const std::size_t file : cpp_files_) {
@@ -223,12 +231,16 @@ void TypedTier::ask(const TypedOptions& options, unsigned threads, TreeRecords& 
     questions.push_back(question_for(file));
     questions.back().seconds =
         questions.back().flags.empty() ? options.seconds : options.seconds * times_as_built;
+    // The rest is asked in a round of its own.
+    asked += questions.back().text.size();
+    more = asked > most_asked;
+    if (more) break;
   }
-  if (questions.empty()) return;
+  if (questions.empty()) return false;
   TypedAnswers answers = ask_clang(options.program, questions, threads);
   if (!answers.missing.empty()) {
     if (options.outcome != nullptr) options.outcome->skipped(answers.missing);
-    return;
+    return false;
   }
   for (std::size_t at = 0; at < files.size(); ++at) {
     TypedAnswer& answer = answers.answers[at];
@@ -242,6 +254,7 @@ void TypedTier::ask(const TypedOptions& options, unsigned threads, TreeRecords& 
          {},
          Severity::note});
   }
+  return more;
 }
 
 void TypedTier::add_answer(std::size_t file, TypedFile& answer, TreeRecords& records) {

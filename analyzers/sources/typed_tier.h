@@ -39,7 +39,8 @@ class TypedTier {
   bool want_definitions(const TreeRecords& records);
   TypedQuestion question_for(std::size_t file) const;
   void add_headers(FileId file, std::string& text) const;
-  void ask(const TypedOptions& options, unsigned threads, TreeRecords& records);
+  // One round; true where there is another.
+  bool ask(const TypedOptions& options, unsigned threads, TreeRecords& records);
   void add_answer(std::size_t file, TypedFile& answer, TreeRecords& records);
   void settle_functions(std::vector<TorchRecord>& records) const;
   void settle_uses(TreeRecords& records) const;
