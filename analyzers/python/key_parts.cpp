@@ -127,11 +127,15 @@ FlowTrace KeyParts::parts_of(const FlowRoot& digest) {
     parts.take(code_.flow.of(given, digest.frame), false);
   }
   const SyntaxIndex name = name_of(digest.node);
-  if (name == no_syntax) return parts;
-  for (const SyntaxIndex given : code_.flow.handed_to(name)) {
-    parts.take(code_.flow.of(given, digest.frame), false);
+  if (name != no_syntax) {
+    for (const SyntaxIndex given : code_.flow.handed_to(name)) {
+      parts.take(code_.flow.of(given, digest.frame), false);
+    }
+    if (is_passed_on(name)) parts.limited = true;
   }
-  if (is_passed_on(name)) parts.limited = true;
+  // In a text that is digested, what stands beside another digest counts as that does.
+  for (FlowRoot& root : parts.beside) parts.roots.push_back(std::move(root));
+  parts.beside.clear();
   return parts;
 }
 
