@@ -13,6 +13,13 @@ namespace {
 // A build has one source and one architecture: by whatever name the key knows them, it has them.
 bool is_one_thing(std::string_view input) { return input == "source" || input == "architecture"; }
 
+bool names_compiler(std::string_view name) {
+  for (const std::string_view word : {"cc", "cxx", "nvcc", "hipcc", "compiler"}) {
+    if (name == word) return true;
+  }
+  return false;
+}
+
 class KeyNames {
  public:
   explicit KeyNames(const Fact& parts) {
@@ -31,11 +38,18 @@ class KeyNames {
     if (std::binary_search(names_.begin(), names_.end(), name)) return true;
     const Fact input = read[Key::input];
     if (input.is("environment")) return whole_environment_;
+    // What a compiler decides is told by its version.
+    if ((input.is("compiler") || names_compiler(name)) && has_input("compiler_version"))
+      return true;
     if (!input.is_text() || !is_one_thing(input.text())) return false;
-    return std::find(inputs_.begin(), inputs_.end(), input.text()) != inputs_.end();
+    return has_input(input.text());
   }
 
  private:
+  bool has_input(std::string_view input) const {
+    return std::find(inputs_.begin(), inputs_.end(), input) != inputs_.end();
+  }
+
   std::vector<std::string_view> names_;
   std::vector<std::string_view> inputs_;
   bool whole_environment_ = false;
