@@ -226,7 +226,10 @@ class ExtensionReader {
     const bool named = at + 2 < all.size() && all[at + 1].is(',') && all[at + 2].is_string();
     const bool own = name >= 2 && all[name - 1].is("::") && is_binder(all[name - 2]);
     const bool declares = name > 0 && (all[name - 1].is('>') || all[name - 1].is_identifier());
-    if (named && (own || declares)) return;
+    if (named && (own || declares)) {
+      add_text(block, submodule + string_value(Tokens(all).subspan(at + 2, 1)));
+      return;
+    }
     out_[block].calls.emplace_back(std::string(all[name].text), submodule);
   }
 
