@@ -30,7 +30,8 @@ bool only_tunes(std::string_view name) {
 
 class AlternativeReader {
  public:
-  explicit AlternativeReader(std::string_view text) : syntax_(text), scopes_(syntax_) {}
+  explicit AlternativeReader(const ParsedPython& file)
+      : syntax_(file.syntax), scopes_(file.scopes) {}
 
   std::vector<PythonAlternatives> read() {
     std::size_t functions = 0;
@@ -321,8 +322,8 @@ class AlternativeReader {
     found_.push_back(std::move(one));
   }
 
-  PythonSyntax syntax_;
-  PythonScopes scopes_;
+  const PythonSyntax& syntax_;
+  const PythonScopes& scopes_;
   std::vector<PythonAlternatives> found_;
 };
 
@@ -337,8 +338,8 @@ bool may_hold_alternatives(std::string_view text) {
   return guards && text.find("    if ") != text.npos && text.find("def ") != text.npos;
 }
 
-std::vector<PythonAlternatives> find_python_alternatives(std::string_view text) {
-  return AlternativeReader(text).read();
+std::vector<PythonAlternatives> find_python_alternatives(const ParsedPython& file) {
+  return AlternativeReader(file).read();
 }
 
 }  // namespace opseal

@@ -27,7 +27,6 @@ struct PythonAlternatives {
 // Whether a file can hold such a function at all.
 bool may_hold_alternatives(std::string_view text);
 
-// Throws InputError as `PythonSyntax` does.
-std::vector<PythonAlternatives> find_python_alternatives(std::string_view text);
+std::vector<PythonAlternatives> find_python_alternatives(const ParsedPython& file);
 
 }  // namespace opseal

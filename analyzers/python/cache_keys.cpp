@@ -293,8 +293,8 @@ bool may_hold_caches(std::string_view text) {
                     (has("compile_") && (has("exists(") || has("is_file(") || has("isfile("))));
 }
 
-std::vector<PythonCache> find_python_caches(std::string_view text) {
-  PythonCode code(text);
+std::vector<PythonCache> find_python_caches(const ParsedPython& file) {
+  PythonCode code(file);
   std::vector<PythonCache> caches = CacheKeyReader(code).run();
   for (PythonCache& memo : find_memo_caches(code)) caches.push_back(std::move(memo));
   return caches;

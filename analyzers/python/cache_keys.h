@@ -54,7 +54,6 @@ struct PythonCache {
 // Whether a file can hold such a cache at all. Costs a fraction of parsing.
 bool may_hold_caches(std::string_view text);
 
-// Throws InputError as `PythonSyntax` does.
-std::vector<PythonCache> find_python_caches(std::string_view text);
+std::vector<PythonCache> find_python_caches(const ParsedPython& file);
 
 }  // namespace opseal

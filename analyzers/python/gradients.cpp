@@ -22,8 +22,8 @@ PythonPlace place_of(const PythonSyntax& syntax, SyntaxIndex index) {
 
 class GradientReader {
  public:
-  explicit GradientReader(std::string_view text)
-      : syntax_(text), scopes_(syntax_), returns_(syntax_, scopes_) {}
+  explicit GradientReader(const ParsedPython& file)
+      : syntax_(file.syntax), scopes_(file.scopes), returns_(syntax_, scopes_) {}
 
   std::vector<PythonAutograd> classes() {
     std::vector<PythonAutograd> found;
@@ -151,8 +151,8 @@ class GradientReader {
     return true;
   }
 
-  PythonSyntax syntax_;
-  PythonScopes scopes_;
+  const PythonSyntax& syntax_;
+  const PythonScopes& scopes_;
   PythonReturns returns_;
 };
 
@@ -168,12 +168,12 @@ bool may_hold_gradients(std::string_view text) {
          text.find("no_gradient") != text.npos;
 }
 
-std::vector<PythonGradient> find_python_gradients(std::string_view text) {
-  return GradientReader(text).registered();
+std::vector<PythonGradient> find_python_gradients(const ParsedPython& file) {
+  return GradientReader(file).registered();
 }
 
-std::vector<PythonAutograd> find_python_autograd(std::string_view text) {
-  return GradientReader(text).classes();
+std::vector<PythonAutograd> find_python_autograd(const ParsedPython& file) {
+  return GradientReader(file).classes();
 }
 
 }  // namespace opseal

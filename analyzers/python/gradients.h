@@ -37,12 +37,10 @@ struct PythonGradient {
 bool may_hold_autograd(std::string_view text);
 
 // The classes whose forward and backward are written in them, once each.
-// Throws InputError as `PythonSyntax` does.
-std::vector<PythonAutograd> find_python_autograd(std::string_view text);
+std::vector<PythonAutograd> find_python_autograd(const ParsedPython& file);
 
 bool may_hold_gradients(std::string_view text);
 // Those whose operator is a text that is written out.
-// Throws InputError as `PythonSyntax` does.
-std::vector<PythonGradient> find_python_gradients(std::string_view text);
+std::vector<PythonGradient> find_python_gradients(const ParsedPython& file);
 
 }  // namespace opseal

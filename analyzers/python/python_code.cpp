@@ -2,8 +2,8 @@
 
 namespace opseal {
 
-PythonCode::PythonCode(std::string_view bytes)
-    : text(bytes), syntax(bytes), scopes(syntax), flow(syntax, scopes) {
+PythonCode::PythonCode(const ParsedPython& file)
+    : text(file.syntax.text), syntax(file.syntax), scopes(file.scopes), flow(syntax, scopes) {
   for (SyntaxIndex at = 0; at < syntax.nodes.size(); ++at) {
     if (syntax.is(at, SyntaxKind::function_definition)) functions.push_back(at);
     if (syntax.is(at, SyntaxKind::call)) calls_[function_of(at)].push_back(at);

@@ -5,8 +5,6 @@
 #include <vector>
 
 #include "analyzers/python/registrations.h"
-#include "analyzers/python/scopes.h"
-#include "analyzers/python/syntax.h"
 #include "analyzers/python/value_flow.h"
 
 namespace opseal {
@@ -14,8 +12,8 @@ namespace opseal {
 // A file whose functions and calls are looked at, with the way of its values.
 class PythonCode {
  public:
-  // Throws InputError as `PythonSyntax` does.
-  explicit PythonCode(std::string_view text);
+  // Needs: the file outlives this.
+  explicit PythonCode(const ParsedPython& file);
   PythonCode(const PythonCode&) = delete;
   PythonCode& operator=(const PythonCode&) = delete;
 
@@ -28,8 +26,8 @@ class PythonCode {
   const std::vector<SyntaxIndex>& calls_in(SyntaxIndex function) const;
 
   std::string_view text;
-  PythonSyntax syntax;
-  PythonScopes scopes;
+  const PythonSyntax& syntax;
+  const PythonScopes& scopes;
   ValueFlow flow;
   std::vector<SyntaxIndex> functions;
 

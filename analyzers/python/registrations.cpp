@@ -19,9 +19,9 @@ namespace {
 // Finds what registers, in the order of the text, and repeats it for the rounds of loops.
 class Reader {
  public:
-  explicit Reader(std::string_view text)
-      : syntax_(text),
-        scopes_(syntax_),
+  explicit Reader(const ParsedPython& file)
+      : syntax_(file.syntax),
+        scopes_(file.scopes),
         constants_(syntax_, scopes_),
         rounds_(syntax_, constants_),
         builder_(syntax_, scopes_, constants_) {}
@@ -233,8 +233,8 @@ class Reader {
            syntax_.child(parent, SyntaxField::left) == attribute;
   }
 
-  PythonSyntax syntax_;
-  PythonScopes scopes_;
+  const PythonSyntax& syntax_;
+  const PythonScopes& scopes_;
   PythonConstants constants_;
   PythonLoopRounds rounds_;
   PythonRegistrationBuilder builder_;
@@ -256,7 +256,13 @@ bool may_hold_registrations(std::string_view text) {
   });
 }
 
-PythonRegistrations find_python_registrations(std::string_view text) { return Reader(text).run(); }
+PythonRegistrations find_python_registrations(const ParsedPython& file) {
+  return Reader(file).run();
+}
+
+PythonRegistrations find_python_registrations(std::string_view text) {
+  return find_python_registrations(ParsedPython(text));
+}
 
 std::string_view to_text(PythonKind kind) {
   switch (kind) {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzers/python/parsed.h"
+
 namespace opseal {
 
 // What a place in a Python file does to a registry, or asks of one.
@@ -250,6 +252,7 @@ bool may_hold_registrations(std::string_view text);
 
 // What a Python file registers and asks for, from its text alone: nothing runs, and no other file
 // is looked at. What depends on the run is undecided, never guessed.
+PythonRegistrations find_python_registrations(const ParsedPython& file);
 // Throws InputError as `PythonSyntax` does.
 PythonRegistrations find_python_registrations(std::string_view text);
 

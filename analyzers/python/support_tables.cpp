@@ -48,7 +48,7 @@ struct Asked {
 
 class SupportReader {
  public:
-  explicit SupportReader(std::string_view text) : syntax_(text), scopes_(syntax_) {}
+  explicit SupportReader(const ParsedPython& file) : syntax_(file.syntax), scopes_(file.scopes) {}
 
   std::vector<PythonSupport> read() {
     find_changed();
@@ -547,8 +547,8 @@ class SupportReader {
     found_.push_back(std::move(one));
   }
 
-  PythonSyntax syntax_;
-  PythonScopes scopes_;
+  const PythonSyntax& syntax_;
+  const PythonScopes& scopes_;
   std::set<std::string_view> changed_;
   std::map<SyntaxIndex, std::vector<Asked>> dispatches_;
   mutable std::size_t steps_ = 0;
@@ -584,8 +584,8 @@ bool may_hold_support(std::string_view text) {
                       text.find("_supported(") != text.npos || text.find("supports(") != text.npos);
 }
 
-std::vector<PythonSupport> find_python_support(std::string_view text) {
-  return SupportReader(text).read();
+std::vector<PythonSupport> find_python_support(const ParsedPython& file) {
+  return SupportReader(file).read();
 }
 
 }  // namespace opseal

@@ -36,7 +36,6 @@ struct PythonSupport {
 // Whether a file can hold such a pair at all. Costs a fraction of parsing.
 bool may_hold_support(std::string_view text);
 
-// Throws InputError as `PythonSyntax` does.
-std::vector<PythonSupport> find_python_support(std::string_view text);
+std::vector<PythonSupport> find_python_support(const ParsedPython& file);
 
 }  // namespace opseal

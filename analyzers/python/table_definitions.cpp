@@ -40,8 +40,8 @@ struct Body {
 
 class Definitions {
  public:
-  explicit Definitions(std::string_view text)
-      : syntax_(text), scopes_(syntax_), constants_(syntax_, scopes_) {}
+  explicit Definitions(const ParsedPython& file)
+      : syntax_(file.syntax), scopes_(file.scopes), constants_(syntax_, scopes_) {}
 
   std::vector<PythonTable> run() {
     for (SyntaxIndex index = 0; index < syntax_.nodes.size(); ++index) {
@@ -424,8 +424,8 @@ class Definitions {
     }
   }
 
-  PythonSyntax syntax_;
-  PythonScopes scopes_;
+  const PythonSyntax& syntax_;
+  const PythonScopes& scopes_;
   PythonConstants constants_;
   std::vector<PythonTable> tables_;
   // By the class, or 0, and the name.
@@ -442,8 +442,8 @@ bool may_hold_tables(std::string_view text) {
          text.find("Dict(") != text.npos || text.find("={") != text.npos;
 }
 
-std::vector<PythonTable> find_python_tables(std::string_view text) {
-  return Definitions(text).run();
+std::vector<PythonTable> find_python_tables(const ParsedPython& file) {
+  return Definitions(file).run();
 }
 
 }  // namespace opseal

@@ -90,7 +90,7 @@ struct PythonTable {
 };
 
 // Tables that a file defines.
-std::vector<PythonTable> find_python_tables(std::string_view text);
+std::vector<PythonTable> find_python_tables(const ParsedPython& file);
 // Cheap, and most files have none.
 bool may_hold_tables(std::string_view text);
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzers/python/tables.h"
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/records.h"
@@ -48,7 +49,9 @@ struct Engine {
   std::vector<EngineLookup> lookups;
 };
 
+// `tables`: of each path, empty where it is no Python.
 std::vector<Engine> find_python_engines(const std::vector<std::string>& paths,
+                                        std::vector<std::vector<PythonTable>> tables,
                                         const ReadNumbered& read);
 
 // Leaves out what can't be compared: look-ups in a registry that isn't known as a whole, entries

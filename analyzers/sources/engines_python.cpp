@@ -65,8 +65,8 @@ class Finder {
   Finder(const std::vector<std::string>& paths, const ReadNumbered& read)
       : paths_(paths), read_(read) {}
 
-  std::vector<Engine> run() {
-    find_tables();
+  std::vector<Engine> run(std::vector<std::vector<PythonTable>> tables) {
+    take_tables(std::move(tables));
     if (tables_.empty()) return {};
     name_tables();
     find_objects();
@@ -89,17 +89,16 @@ class Finder {
     }
   }
 
-  void find_tables() {
-    for_each_file([this](std::uint32_t file, const std::string& text) {
-      if (!may_hold_tables(text) || tables_.size() > most_tables) return;
-      for (PythonTable& table : find_python_tables(text)) {
+  void take_tables(std::vector<std::vector<PythonTable>> of_files) {
+    for (std::size_t file = 0; file < of_files.size() && tables_.size() <= most_tables; ++file) {
+      for (PythonTable& table : of_files[file]) {
         const bool filled = std::any_of(table.accessors.begin(), table.accessors.end(),
                                         [](const PythonAccessor& one) { return one.stores; });
         if (!filled && !table.of_functions) continue;
         tables_.push_back(std::move(table));
-        files_.push_back(file);
+        files_.push_back(static_cast<std::uint32_t>(file));
       }
-    });
+    }
   }
 
   std::size_t add_engine(std::size_t table, const std::string& name) {
@@ -270,8 +269,9 @@ class Finder {
 }  // namespace
 
 std::vector<Engine> find_python_engines(const std::vector<std::string>& paths,
+                                        std::vector<std::vector<PythonTable>> tables,
                                         const ReadNumbered& read) {
-  return Finder(paths, read).run();
+  return Finder(paths, read).run(std::move(tables));
 }
 
 }  // namespace opseal

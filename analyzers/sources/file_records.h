@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzers/python/tables.h"
 #include "analyzers/sources/agreeing_tables.h"
 #include "analyzers/sources/alternatives_python.h"
 #include "analyzers/sources/annotations.h"
@@ -64,6 +65,7 @@ struct FileRecords {
   std::vector<DispatchPair> pairs;
   std::vector<AlternativesRecord> alternatives;
   PluginRecords plugins;
+  std::vector<PythonTable> python_tables;
   std::vector<RegistrarRecord> registrars;
   std::vector<StatedMacroUse> stated_uses;
   std::vector<Problem> problems;

@@ -221,19 +221,23 @@ class SourceLoader {
     const bool caches = may_hold_caches(bytes);
     const bool support = may_hold_support(bytes);
     const bool alternatives = may_hold_alternatives(bytes);
-    if (!registers && !autograd && !gradients && !caches && !support && !alternatives) return;
+    const bool told = registers || autograd || gradients || caches || support || alternatives;
+    const bool tables = may_hold_tables(bytes);
+    if (!told && !tables) return;
     try {
+      const ParsedPython file(bytes);
+      if (tables) records_.files[number].python_tables = find_python_tables(file);
       if (alternatives) {
-        for (PythonAlternatives& one : find_python_alternatives(bytes)) {
+        for (PythonAlternatives& one : find_python_alternatives(file)) {
           records_.files[number].alternatives.push_back({number, std::move(one)});
         }
       }
       if (support) {
-        read_support_python(find_python_support(bytes), paths_[number], number,
+        read_support_python(find_python_support(file), paths_[number], number,
                             records_.files[number].pairs);
       }
       if (caches) {
-        for (PythonCache& cache : find_python_caches(bytes)) {
+        for (PythonCache& cache : find_python_caches(file)) {
           for (const std::string& word : cache.unknown_words) {
             note(number,
                  quote(word) + " in a comment `opseal: cache-key(…)` is no word for an input",
@@ -243,15 +247,15 @@ class SourceLoader {
         }
       }
       if (autograd) {
-        add_autograd(autograd_classes(find_python_autograd(bytes), number), paths_[number],
+        add_autograd(autograd_classes(find_python_autograd(file), number), paths_[number],
                      records_.files[number].autograd);
       }
       if (gradients) {
-        read_tensorflow_python(find_python_gradients(bytes), number,
+        read_tensorflow_python(find_python_gradients(file), number,
                                records_.files[number].tensorflow);
       }
       if (!registers) return;
-      PythonRegistrations found = find_python_registrations(bytes);
+      PythonRegistrations found = find_python_registrations(file);
       read_torch_python(found.registrations, bytes, number, records_.files[number].torch_python);
       read_targets_python(found.registrations, bytes, number, records_.files[number].targets);
       read_derivatives(found.registrations, number, records_.files[number].derivatives);
@@ -262,8 +266,10 @@ class SourceLoader {
         note(number, std::move(problem.message), problem.place.offset, problem.place.length);
       }
     } catch (const InputError& error) {
-      note(number, error.what(), error.offset,
-           std::min<std::uint64_t>(error.length, Location::max_length));
+      // Most files have some dictionary, which alone says nothing.
+      if (told)
+        note(number, error.what(), error.offset,
+             std::min<std::uint64_t>(error.length, Location::max_length));
     }
   }
 
@@ -491,7 +497,9 @@ class SourceLoader {
     const auto read = [this](std::size_t file, std::string& bytes) {
       return read_again(file, bytes);
     };
-    records_.engines = find_python_engines(paths_, read);
+    std::vector<std::vector<PythonTable>> tables;
+    for (FileRecords& file : records_.files) tables.push_back(std::move(file.python_tables));
+    records_.engines = find_python_engines(paths_, std::move(tables), read);
     for (Engine& engine : find_cpp_engines(paths_, cpp_files_, read)) {
       records_.engines.push_back(std::move(engine));
     }
