@@ -13,11 +13,6 @@ namespace {
 
 bool is_space(char byte) { return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r'; }
 
-bool is_word(char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-         (byte >= '0' && byte <= '9') || byte == '_';
-}
-
 // The end of a quoted text that begins at `at`, its mark included; npos when it has none.
 std::size_t quote_end(std::string_view text, std::size_t at) {
   const char mark = text[at];
@@ -87,7 +82,7 @@ class OperandText {
     if (!read_type(operand) || !read_marks(operand)) return false;
     skip_space();
     const std::size_t start = at_;
-    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+    while (at_ < text_.size() && is_word_byte(text_[at_])) ++at_;
     operand.name = text_.substr(start, at_ - start);
     skip_space();
     // The older spelling: `int[2] stride` was once `int stride[2]`.
@@ -107,7 +102,7 @@ class OperandText {
 
   bool read_type(SchemaOperand& operand) {
     const std::size_t start = at_;
-    while (at_ < text_.size() && (is_word(text_[at_]) || text_[at_] == '.')) ++at_;
+    while (at_ < text_.size() && (is_word_byte(text_[at_]) || text_[at_] == '.')) ++at_;
     operand.type = text_.substr(start, at_ - start);
     // A tuple is written as its members in parentheses.
     if (at_ < text_.size() && text_[at_] == '(' && (at_ == start || is_generic(operand.type))) {

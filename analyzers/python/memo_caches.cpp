@@ -9,6 +9,7 @@
 
 #include "analyzers/python/key_parts.h"
 #include "analyzers/python/key_words.h"
+#include "analyzers/words.h"
 #include "opseal/text.h"
 
 namespace opseal {
@@ -27,19 +28,6 @@ bool says_type(std::string_view word) {
   for (const std::string_view part : {"type", "precision", "format", "fmt", "bits", "element",
                                       "fp8", "fp4", "bf16", "signature"}) {
     if (plain.find(part) != plain.npos) return true;
-  }
-  return false;
-}
-
-bool has_word(std::string_view line, std::string_view word) {
-  const auto is_part = [&line](std::size_t at) {
-    const char byte = at < line.size() ? line[at] : ' ';
-    return byte == '_' || (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-           (byte >= 'A' && byte <= 'Z');
-  };
-  if (word.empty()) return false;
-  for (std::size_t at = line.find(word); at != line.npos; at = line.find(word, at + 1)) {
-    if ((at == 0 || !is_part(at - 1)) && !is_part(at + word.size())) return true;
   }
   return false;
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "analyzers/words.h"
+
 namespace opseal {
 namespace {
 
@@ -70,11 +72,6 @@ class LabelFinder {
   const CodeFunction& predicate_;
   const CodeEnumeration* asked_;
 };
-
-bool is_word_byte(char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-         (byte >= '0' && byte <= '9') || byte == '_';
-}
 
 // Whether a text has the name as a word outside of some ranges of bytes, be it in a macro or in a
 // comment, or pastes names that begin as it does: `TYPE_##x`.

@@ -8,6 +8,7 @@
 
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/handler_binding.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -17,11 +18,6 @@ constexpr std::string_view mark = "@BE";
 constexpr std::size_t most_tokens = 256;
 // Tokens between an annotation and the brackets of the function that it stands above.
 constexpr std::uint32_t head_tokens = 24;
-
-bool is_word_byte(char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_' ||
-         (byte >= '0' && byte <= '9');
-}
 
 // A tensor of the bridge that may be written is a result.
 std::string bridge_word(Tokens parameter) {

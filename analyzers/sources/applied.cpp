@@ -8,6 +8,7 @@
 
 #include "analyzers/sources/code_functions.h"
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -17,18 +18,13 @@ constexpr std::size_t most_names = 4096;
 // Tokens of a list of template arguments.
 constexpr std::size_t longest_list = 64;
 
-bool is_word(char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-         (byte >= '0' && byte <= '9') || byte == '_';
-}
-
 bool is_blank(char byte) { return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r'; }
 
 // The word that ends at `end`, blanks before it left out.
 std::string_view word_before(std::string_view text, std::size_t& end) {
   while (end > 0 && is_blank(text[end - 1])) --end;
   std::size_t begin = end;
-  while (begin > 0 && is_word(text[begin - 1])) --begin;
+  while (begin > 0 && is_word_byte(text[begin - 1])) --begin;
   const std::string_view word = text.substr(begin, end - begin);
   end = begin;
   return word;
@@ -51,7 +47,7 @@ void add_classes(std::string_view text, std::set<std::string, std::less<>>& name
     const std::size_t before = at;
     at += base.size();
     std::size_t end = at;
-    while (end < text.size() && is_word(text[end])) ++end;
+    while (end < text.size() && is_word_byte(text[end])) ++end;
     const std::string_view name = text.substr(at, end - at);
     if (name.empty() || names.size() >= most_names) continue;
     const bool full = text.substr(0, before).ends_with("autograd::");

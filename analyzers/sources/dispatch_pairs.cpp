@@ -10,6 +10,7 @@
 #include "analyzers/sources/pair_comparison.h"
 #include "analyzers/sources/predicate_names.h"
 #include "analyzers/sources/switch_subject.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -28,16 +29,6 @@ constexpr std::array<std::string_view, 2> predicate_fields{"supports_op", "is_su
 bool names_predicate(std::string_view field) {
   return std::any_of(predicate_fields.begin(), predicate_fields.end(),
                      [&](std::string_view word) { return field.find(word) != field.npos; });
-}
-
-bool is_word_byte(char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-         (byte >= '0' && byte <= '9') || byte == '_';
-}
-
-std::string_view folder_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == path.npos ? std::string_view() : path.substr(0, slash);
 }
 
 // `A::B` of `A::B::name`.

@@ -9,6 +9,7 @@
 
 #include "analyzers/source/needles.h"
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -110,11 +111,6 @@ class ConversionReader {
   std::map<std::uint32_t, std::uint32_t> converted_;
 };
 
-bool is_word(char byte) {
-  return byte == '_' || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-         (byte >= '0' && byte <= '9');
-}
-
 std::size_t line_start(std::string_view bytes, std::size_t at) {
   const std::size_t newline = at == 0 ? bytes.npos : bytes.rfind('\n', at - 1);
   return newline == bytes.npos ? 0 : newline + 1;
@@ -191,7 +187,7 @@ std::set<std::string, std::less<>> python_converts_for(
     if (before.ends_with(overload)) before.remove_suffix(overload.size());
     std::size_t length = 0;
     while (length < before.size() && length < longest_name &&
-           is_word(before[before.size() - 1 - length])) {
+           is_word_byte(before[before.size() - 1 - length])) {
       ++length;
     }
     const std::string_view name = before.substr(before.size() - length);

@@ -1,17 +1,13 @@
 #include <array>
 
 #include "analyzers/sources/enumerator_run.h"
+#include "analyzers/words.h"
 
 // Tables that a function looks the subject up in: sets that a predicate searches, maps and arrays
 // of what serves a value.
 
 namespace opseal {
 namespace {
-
-bool is_word_byte(char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-         (byte >= '0' && byte <= '9') || byte == '_';
-}
 
 // The word that ends at `end`.
 std::string_view word_before(std::string_view text, std::size_t end) {

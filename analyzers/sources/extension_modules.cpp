@@ -56,11 +56,6 @@ std::string_view maker_of(const PythonFile& file, SyntaxIndex callee) {
   return {};
 }
 
-std::string_view folder_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == path.npos ? std::string_view() : path.substr(0, slash);
-}
-
 // Whether `end` is what `parts` end with.
 bool ends_with(const std::vector<std::string>& parts, const std::vector<std::string>& end) {
   return parts.size() >= end.size() &&

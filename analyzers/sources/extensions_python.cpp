@@ -26,20 +26,6 @@ constexpr std::size_t most_bytes = std::size_t{128} << 20;
 constexpr int most_rounds = 3;
 constexpr std::size_t most_uses = 200000;
 
-bool is_word_byte(char byte) {
-  return byte == '_' || (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-         (byte >= 'A' && byte <= 'Z');
-}
-
-bool has_word(std::string_view text, std::string_view word) {
-  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
-    const bool starts = at == 0 || !is_word_byte(text[at - 1]);
-    const std::size_t end = at + word.size();
-    if (starts && (end == text.size() || !is_word_byte(text[end]))) return true;
-  }
-  return false;
-}
-
 class UseFinder {
  public:
   UseFinder(const std::vector<ExtensionBlock>& blocks, const std::set<std::string>& others,

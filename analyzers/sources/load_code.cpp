@@ -7,6 +7,7 @@
 
 #include "analyzers/source/needles.h"
 #include "analyzers/source/source_tree.h"
+#include "analyzers/words.h"
 #include "opseal/side_by_side.h"
 
 namespace opseal {
@@ -15,11 +16,6 @@ namespace {
 // Code of one backend above this is not looked into: functions are followed in memory.
 constexpr std::size_t most_backend_bytes = std::size_t{64} << 20;
 constexpr std::size_t most_header_bytes = std::size_t{2} << 20;
-
-std::string_view folder_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == path.npos ? std::string_view() : path.substr(0, slash);
-}
 
 // The nearest of the folders that a path lies in; null where it lies in none.
 const std::string_view* nearest(const std::set<std::string_view>& folders, std::string_view path) {

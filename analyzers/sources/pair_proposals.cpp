@@ -10,6 +10,7 @@
 #include "analyzers/sources/dispatch_pairs.h"
 #include "analyzers/sources/predicate_names.h"
 #include "analyzers/sources/switch_subject.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -21,11 +22,6 @@ constexpr std::size_t most_header_bytes = std::size_t{2} << 20;
 constexpr std::size_t most_predicates = 64;
 constexpr std::size_t most_dispatches = 3;
 constexpr std::uint32_t fewest_labels = 2;
-
-std::string_view folder_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == path.npos ? std::string_view() : path.substr(0, slash);
-}
 
 class FolderReader {
  public:

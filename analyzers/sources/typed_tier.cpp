@@ -8,6 +8,7 @@
 #include "analyzers/clang/prelude.h"
 #include "analyzers/source/needles.h"
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/words.h"
 
 namespace fs = std::filesystem;
 
@@ -24,11 +25,6 @@ constexpr std::uint32_t times_as_built = 6;
 constexpr std::size_t most_blanks = 128;
 
 bool is_blank(char byte) { return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; }
-
-bool is_word(char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-         (byte >= '0' && byte <= '9') || byte == '_';
-}
 
 SourcePlace place_in(std::size_t file, const TypedPlace& place) {
   return {static_cast<std::uint32_t>(file), place.offset, place.length};
@@ -67,7 +63,7 @@ bool keeps_from_call(std::string_view bytes) {
     ++next;
     skip_blanks();
     const std::size_t word = next;
-    while (next < bytes.size() && is_word(bytes[next])) ++next;
+    while (next < bytes.size() && is_word_byte(bytes[next])) ++next;
     if (next == word || !bytes.substr(next).starts_with("()")) continue;
     next += 2;
     while (next < bytes.size() && (is_blank(bytes[next]) || bytes[next] == ')') &&
