@@ -437,11 +437,6 @@ class Definitions {
 
 }  // namespace
 
-bool may_hold_tables(std::string_view text) {
-  return text.find("= {") != text.npos || text.find("dict(") != text.npos ||
-         text.find("Dict(") != text.npos || text.find("={") != text.npos;
-}
-
 std::vector<PythonTable> find_python_tables(const ParsedPython& file) {
   return Definitions(file).run();
 }

@@ -91,7 +91,8 @@ struct PythonTable {
 
 // Tables that a file defines.
 std::vector<PythonTable> find_python_tables(const ParsedPython& file);
-// Cheap, and most files have none.
+// Whether a look into the file is worth it, as far as its lines tell: most files have dictionaries,
+// and few have one that is filled by functions or holds them.
 bool may_hold_tables(std::string_view text);
 
 // A name by which other files reach a table: an object, a class, a function, or the table itself.

@@ -66,9 +66,7 @@ void MacroTable::drop_implied(Name& name, std::uint32_t condition) {
   std::uint32_t* link = &name.first;
   while (*link != none) {
     Definition& definition = definitions_[*link];
-    const bool implied = condition == ConditionTable::always || definition.condition == condition ||
-                         (definition.condition != ConditionTable::always &&
-                          conditions_[definition.condition].implies(conditions_[condition]));
+    const bool implied = conditions_.implies(definition.condition, condition);
     if (implied) {
       *link = definition.next;
     } else {

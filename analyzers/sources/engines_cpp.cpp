@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "analyzers/source/invocations.h"
-#include "analyzers/source/needles.h"
 #include "analyzers/source/preprocessor.h"
 #include "analyzers/source/source_tree.h"
+#include "analyzers/source/word_set.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -23,11 +24,41 @@ bool is_function(Tokens argument) {
   });
 }
 
+// `kAdd`, `ADD`, `1`
+bool is_constant_word(std::string_view word) {
+  return word.size() > 1 &&
+         ((word[0] == 'k' && word[1] >= 'A' && word[1] <= 'Z') ||
+          std::none_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; }));
+}
+
+// Whether what follows may be a call with a text, a number or an enumerator: `("add", f)`,
+// `{Op::kAdd, f}`, `(#name, f)`.
+bool may_give_constant(std::string_view bytes, std::size_t at) {
+  constexpr std::size_t most_looked_at = 400;
+  const std::string_view rest = bytes.substr(at, most_looked_at);
+  for (std::size_t i = 0; i < rest.size() && rest[i] != ';'; ++i) {
+    if (rest[i] == '"' || rest[i] == '#' || rest[i] == '\'') return true;
+    if (!is_word_byte(rest[i])) continue;
+    const std::size_t begin = i;
+    while (i < rest.size() && is_word_byte(rest[i])) ++i;
+    if (i == rest.size()) return true;
+    const std::string_view word = rest.substr(begin, i - begin);
+    const bool ends = std::string_view(",)}\r\n").find(rest[i]) != std::string_view::npos;
+    const bool is_constant = (begin > 1 && rest[begin - 1] == ':') ||
+                             (word[0] >= '0' && word[0] <= '9') || is_constant_word(word);
+    if (ends && is_constant) return true;
+    --i;
+  }
+  return false;
+}
+
 class CppFinder {
  public:
   CppFinder(const std::vector<std::string>& paths, const std::vector<std::size_t>& files,
-            const ReadNumbered& read)
-      : paths_(paths), files_(files), read_(read) {}
+            const ReadNumbered& read, CppMaps maps)
+      : paths_(paths), files_(files), read_(read), literals_(std::move(maps.literals)) {
+    shape_.tables = std::move(maps.tables);
+  }
 
   std::vector<Engine> run() {
     find_shape();
@@ -47,22 +78,18 @@ class CppFinder {
   }
 
  private:
-  template <typename Visit>
-  void for_each_source(const Needles& needles, const Visit& visit) {
+  template <typename Wanted, typename Visit>
+  void for_each_source(const Wanted& wanted, const Visit& visit) {
     std::string bytes;
     PlainSource source;
     for (const std::size_t at : files_) {
-      if (!read_(at, bytes) || bytes.size() > most_bytes || !needles.occur_in(bytes)) continue;
+      if (!read_(at, bytes) || bytes.size() > most_bytes || !wanted(bytes)) continue;
       read_plain(static_cast<FileId>(at), bytes, source);
       visit(static_cast<std::uint32_t>(at), source);
     }
   }
 
   void find_shape() {
-    for_each_source(Needles({"map<"}), [this](std::uint32_t file, const PlainSource& source) {
-      find_cpp_tables(source, file, shape_.tables);
-      find_cpp_literals(source, file, literals_);
-    });
     drop_doubtful();
     if (shape_.tables.empty()) return;
     std::vector<std::string> words;
@@ -70,25 +97,107 @@ class CppFinder {
       words.push_back(shape_.tables[at].owner);
       owners_[shape_.tables[at].owner] = at;
     }
-    const Needles owners(words);
-    for_each_source(owners, [this](std::uint32_t, const PlainSource& source) {
-      find_cpp_accessors(source, false, shape_);
-      find_givers(source);
-    });
+    const WordSet owners(words);
+    for_each_source([&](std::string_view bytes) { return owners.occurs_in(bytes); },
+                    [this](std::uint32_t, const PlainSource& source) {
+                      find_cpp_accessors(source, false, shape_);
+                      find_givers(source);
+                    });
     if (shape_.accessors.empty()) return;
-    words.clear();
-    for (const CppAccessor& accessor : shape_.accessors) words.push_back(accessor.name);
-    for_each_source(Needles(words), [this](std::uint32_t, const PlainSource& source) {
+    const MayUse may_use(reaches());
+    for_each_source(may_use, [this](std::uint32_t, const PlainSource& source) {
       find_cpp_accessors(source, true, shape_);
     });
-    // What nobody registers through is no registry.
+    drop_unfilled();
+  }
+
+  // What nobody registers through is no registry: a memory, a writer, a server.
+  void drop_unfilled() {
+    std::vector<std::string> names;
+    for (const CppAccessor& accessor : shape_.accessors) {
+      if (accessor.stores) names.push_back(accessor.name);
+    }
+    const WordSet stores(names);
+    std::set<std::string, std::less<>> filling;
+    std::string bytes;
+    for (const std::size_t at : files_) {
+      if (!read_(at, bytes) || bytes.size() > most_bytes) continue;
+      stores.for_each(bytes, [&](std::size_t, std::size_t end, std::string_view name) {
+        if (!filling.contains(name) && may_give_constant(bytes, end)) filling.emplace(name);
+      });
+    }
     std::set<std::size_t> filled;
     for (const CppAccessor& accessor : shape_.accessors) {
-      if (accessor.stores) filled.insert(accessor.table);
+      if (accessor.stores && filling.contains(accessor.name)) filled.insert(accessor.table);
     }
     std::erase_if(shape_.accessors,
                   [&](const CppAccessor& accessor) { return !filled.contains(accessor.table); });
+    std::erase_if(shape_.givers, [&](const auto& giver) {
+      return giver.second < shape_.tables.size() && !filled.contains(giver.second);
+    });
   }
+
+  // Which registry a word speaks of: as what gives the object or the registry itself, or as what is
+  // called.
+  struct Reach {
+    std::size_t table = 0;
+    bool gives = false;
+    bool calls = false;
+  };
+
+  std::multimap<std::string, Reach, std::less<>> reaches() const {
+    std::multimap<std::string, Reach, std::less<>> words;
+    std::set<std::size_t> tables;
+    for (const CppAccessor& accessor : shape_.accessors) {
+      words.emplace(accessor.name, Reach{accessor.table, !accessor.is_member, true});
+      if (!tables.insert(accessor.table).second) continue;
+      words.emplace(shape_.tables[accessor.table].owner, Reach{accessor.table, true, false});
+    }
+    for (const auto& [name, table] : shape_.givers) {
+      if (tables.contains(table)) words.emplace(name, Reach{table, true, false});
+    }
+    return words;
+  }
+
+  // Tells the texts that may use some registry.
+  class MayUse {
+   public:
+    explicit MayUse(std::multimap<std::string, Reach, std::less<>> reaches)
+        : reaches_(std::move(reaches)), words_(names_of(reaches_)) {}
+
+    bool operator()(std::string_view bytes) const {
+      std::map<std::size_t, Reach> met;
+      words_.for_each(bytes, [&](std::size_t, std::size_t, std::string_view word) {
+        const auto [first, last] = reaches_.equal_range(word);
+        for (auto one = first; one != last; ++one) {
+          Reach& here = met[one->second.table];
+          here.gives = here.gives || one->second.gives;
+          here.calls = here.calls || one->second.calls;
+        }
+      });
+      return std::any_of(met.begin(), met.end(),
+                         [](const auto& one) { return one.second.gives && one.second.calls; });
+    }
+
+    std::vector<std::string_view> givers() const {
+      std::vector<std::string_view> names;
+      for (const auto& [name, reach] : reaches_) {
+        if (reach.gives) names.push_back(name);
+      }
+      return names;
+    }
+
+   private:
+    static std::vector<std::string> names_of(
+        const std::multimap<std::string, Reach, std::less<>>& reaches) {
+      std::vector<std::string> names;
+      for (const auto& [name, reach] : reaches) names.push_back(name);
+      return names;
+    }
+
+    std::multimap<std::string, Reach, std::less<>> reaches_;
+    WordSet words_;
+  };
 
   // Owners of several maps, or of one name, can't be told apart by a call.
   void drop_doubtful() {
@@ -114,10 +223,25 @@ class CppFinder {
         const bool global =
             scope == no_scope || source.shape.scopes[scope].kind == ScopeKind::name_space;
         if (given || !global) continue;
+      } else if (gives_itself(source, at)) {
+        continue;
       }
       const auto [known, is_new] = shape_.givers.emplace(tokens[name].text, owner->second);
       if (!is_new && known->second != owner->second) known->second = shape_.tables.size();
     }
+  }
+
+  // `Server& set_port(int)`: a method hands back the object that it is called on.
+  static bool gives_itself(const PlainSource& source, std::uint32_t type) {
+    const std::uint32_t scope = source.scope_of(type);
+    if (scope == no_scope || source.shape.scopes[scope].kind != ScopeKind::type) return false;
+    const std::vector<Token>& tokens = source.unit.tokens;
+    for (std::uint32_t at = type; at > source.shape.scopes[scope].body.begin; --at) {
+      const Token& before = tokens[at - 1];
+      if (before.is("static") || before.is("friend")) return false;
+      if (!before.is_identifier() && !before.is("::")) break;
+    }
+    return true;
   }
 
   std::string on_duplicate_of(std::size_t table) const {
@@ -135,11 +259,11 @@ class CppFinder {
     for (const CppAccessor& accessor : shape_.accessors) names.push_back(accessor.name);
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
+    const MayUse may_use(reaches());
+    const std::vector<std::string_view> needles = may_use.givers();
     std::vector<VocabularyWord> words;
     std::vector<std::string_view> members;
-    std::vector<std::string_view> needles;
     for (const std::string& name : names) {
-      needles.push_back(name);
       bool member = false;
       bool free = false;
       for (const CppAccessor& accessor : shape_.accessors) {
@@ -157,12 +281,14 @@ class CppFinder {
       return read_(static_cast<std::size_t>(found - paths_.begin()), bytes);
     });
     tree.discover();
+    const WordSet macros(tree.project_macros());
     Preprocessor preprocessor(tree);
     SourceUnit unit;
     Invocations found;
     std::string bytes;
     for (FileId file = 0; file < tree.size(); ++file) {
-      if (!tree.read(file, bytes) || bytes.size() > most_bytes || !tree.has_needle(bytes)) continue;
+      if (!tree.read(file, bytes) || bytes.size() > most_bytes) continue;
+      if (!may_use(bytes) && !macros.occurs_in(bytes)) continue;
       preprocessor.run(file, bytes, unit);
       find_invocations(unit, vocabulary, found);
       const auto place = std::lower_bound(paths_.begin(), paths_.end(), tree.path(file));
@@ -332,11 +458,7 @@ EngineKeyPart engine_key_part(Tokens argument) {
   const std::string_view last =
       colon == text.npos ? std::string_view(text) : std::string_view(text).substr(colon + 2);
   // Where it is not of something, only the spelling tells an enumerator from a variable.
-  const bool is_constant =
-      last.size() > 1 &&
-      ((last[0] == 'k' && last[1] >= 'A' && last[1] <= 'Z') ||
-       std::none_of(last.begin(), last.end(), [](char c) { return c >= 'a' && c <= 'z'; }));
-  if (colon == text.npos && !is_constant) return {};
+  if (colon == text.npos && !is_constant_word(last)) return {};
   return {".", std::string(last)};
 }
 
@@ -349,10 +471,18 @@ bool is_in_try(const SourceUnit& unit, const Invocations& found, std::uint32_t s
   return false;
 }
 
+bool may_hold_maps(std::string_view bytes) { return bytes.find("map<") != bytes.npos; }
+
+void find_cpp_maps(const PlainSource& source, std::uint32_t file, CppMaps& maps) {
+  if (source.unit.bytes.size() > most_bytes) return;
+  find_cpp_tables(source, file, maps.tables);
+  find_cpp_literals(source, file, maps.literals);
+}
+
 std::vector<Engine> find_cpp_engines(const std::vector<std::string>& paths,
                                      const std::vector<std::size_t>& cpp_files,
-                                     const ReadNumbered& read) {
-  return CppFinder(paths, cpp_files, read).run();
+                                     const ReadNumbered& read, CppMaps maps) {
+  return CppFinder(paths, cpp_files, read, std::move(maps)).run();
 }
 
 }  // namespace opseal

@@ -65,11 +65,20 @@ EngineKeyPart engine_key_part(Tokens argument);
 
 bool is_in_try(const SourceUnit& unit, const Invocations& found, std::uint32_t scope);
 
+// The maps of one file, or of all.
+struct CppMaps {
+  std::vector<CppTable> tables;
+  std::vector<Engine> literals;
+};
+bool may_hold_maps(std::string_view bytes);
+// Adds those of a file.
+void find_cpp_maps(const PlainSource& source, std::uint32_t file, CppMaps& maps);
+
 // Constant maps of functions that a file writes out, and the look-ups of the same file.
 void find_cpp_literals(const PlainSource& source, std::uint32_t file, std::vector<Engine>& engines);
 
 std::vector<Engine> find_cpp_engines(const std::vector<std::string>& paths,
                                      const std::vector<std::size_t>& cpp_files,
-                                     const ReadNumbered& read);
+                                     const ReadNumbered& read, CppMaps maps);
 
 }  // namespace opseal

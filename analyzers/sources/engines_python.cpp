@@ -4,7 +4,7 @@
 
 #include "analyzers/input_error.h"
 #include "analyzers/python/tables.h"
-#include "analyzers/source/needles.h"
+#include "analyzers/source/word_set.h"
 #include "analyzers/sources/engines.h"
 
 namespace opseal {
@@ -143,7 +143,10 @@ class Finder {
         const std::size_t engine = add_engine(at, table.name);
         add_name(table.name, files_[at], at, engine, PythonTableName::Kind::table);
         std::set<std::string> functions;
-        for (const PythonAccessor& accessor : table.accessors) functions.insert(accessor.name);
+        for (const PythonAccessor& accessor : table.accessors) {
+          // `__init__` of a class is called by the name of that.
+          if (!accessor.name.starts_with("__")) functions.insert(accessor.name);
+        }
         for (const std::string& function : functions) {
           add_name(function, files_[at], at, engine, PythonTableName::Kind::function);
         }
@@ -163,10 +166,10 @@ class Finder {
     if (class_tables_.empty()) return;
     std::vector<std::string> words;
     for (const auto& [name, tables] : class_tables_) words.push_back(name);
-    const Needles needles(std::move(words));
+    const WordSet names(words);
     std::vector<std::pair<std::uint32_t, PythonTableObject>> aliases;
     for_each_file([&](std::uint32_t file, const std::string& text) {
-      if (!needles.occur_in(text)) return;
+      if (!names.occurs_in(text)) return;
       for (PythonTableObject& object : find_python_objects(text)) {
         if (!object.member.empty()) {
           if (aliases.size() < most_tables) aliases.emplace_back(file, std::move(object));
@@ -219,9 +222,9 @@ class Finder {
       names.push_back(one.name);
       if (words.empty() || words.back() != one.name.name) words.push_back(one.name.name);
     }
-    const Needles needles(std::move(words));
+    const WordSet any_name(words);
     for_each_file([&](std::uint32_t file, const std::string& text) {
-      if (!needles.occur_in(text)) return;
+      if (!any_name.occurs_in(text)) return;
       const std::string module = module_of(paths_[file]);
       for (const PythonTableUse& use : find_python_table_uses(text, file, module, names, tables_)) {
         add_use(use, file);

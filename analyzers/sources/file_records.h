@@ -14,7 +14,7 @@
 #include "analyzers/sources/derivatives.h"
 #include "analyzers/sources/device_code.h"
 #include "analyzers/sources/dispatch_pairs.h"
-#include "analyzers/sources/engines.h"
+#include "analyzers/sources/engines_cpp.h"
 #include "analyzers/sources/executorch.h"
 #include "analyzers/sources/extensions.h"
 #include "analyzers/sources/handlers.h"
@@ -66,6 +66,7 @@ struct FileRecords {
   std::vector<AlternativesRecord> alternatives;
   PluginRecords plugins;
   std::vector<PythonTable> python_tables;
+  CppMaps maps;
   std::vector<RegistrarRecord> registrars;
   std::vector<StatedMacroUse> stated_uses;
   std::vector<Problem> problems;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
@@ -154,17 +155,17 @@ class SourceLoader {
         }
         const bool device_code = says_device_code(bytes);
         const bool keys = may_hold_keys(bytes);
-        if (device_code || keys) read_plain(number, bytes, plain);
+        const bool maps = may_hold_maps(bytes);
+        const bool plugins = may_hold_plugins(bytes);
+        if (device_code || keys || maps || plugins) read_plain(number, bytes, plain);
         if (device_code) {
           read_device_code(plain, paths_[at], records_.devices[at]);
           records_.devices[at].launches.accepted =
               accepted_lines(bytes, records_.files[at].ignores, "launch-unchecked");
         }
         if (keys) read_key_code(number, plain);
-        if (may_hold_plugins(bytes)) {
-          if (!device_code && !keys) read_plain(number, bytes, plain);
-          read_plugins(plain, records_.files[at].plugins);
-        }
+        if (plugins) read_plugins(plain, records_.files[at].plugins);
+        if (maps) find_cpp_maps(plain, number, records_.files[at].maps);
         read_module_texts(bytes, records_.files[at].module_texts);
         if (tree.has_needle(bytes)) {
           preprocessor.run(tree_file[at], bytes, unit);
@@ -500,7 +501,13 @@ class SourceLoader {
     std::vector<std::vector<PythonTable>> tables;
     for (FileRecords& file : records_.files) tables.push_back(std::move(file.python_tables));
     records_.engines = find_python_engines(paths_, std::move(tables), read);
-    for (Engine& engine : find_cpp_engines(paths_, cpp_files_, read)) {
+    CppMaps maps;
+    for (FileRecords& file : records_.files) {
+      std::move(file.maps.tables.begin(), file.maps.tables.end(), std::back_inserter(maps.tables));
+      std::move(file.maps.literals.begin(), file.maps.literals.end(),
+                std::back_inserter(maps.literals));
+    }
+    for (Engine& engine : find_cpp_engines(paths_, cpp_files_, read, std::move(maps))) {
       records_.engines.push_back(std::move(engine));
     }
   }
