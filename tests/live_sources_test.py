@@ -84,15 +84,8 @@ def unpack(file, folder):
 
 
 def documents_of(text):
-    decoder = json.JSONDecoder()
-    documents = []
-    at = 0
-    while at < len(text):
-        document, at = decoder.raw_decode(text, at)
-        documents.append(document)
-        while at < len(text) and text[at].isspace():
-            at += 1
-    return documents
+    document = json.loads(text)
+    return document if isinstance(document, list) else [document]
 
 
 def counts_of(documents):
