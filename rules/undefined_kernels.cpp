@@ -19,6 +19,17 @@ namespace {
 // a hostile one.
 constexpr std::size_t most_comparisons = 20'000'000;
 constexpr std::size_t shortest_near_name = 5;
+// Shorter words are near to many others, and need more than the letters: see `is_left_alone`.
+constexpr std::size_t shortest_name = 2;
+// Words of three letters become other words by one of them: `sin` and `min`.
+constexpr std::size_t shortest_changed_name = 4;
+
+Fact first_active(const Fact& kernels) {
+  for (const Fact kernel : kernels.items()) {
+    if (is_active_kernel(kernel)) return kernel;
+  }
+  return {};
+}
 
 class Definitions {
  public:
@@ -43,14 +54,21 @@ class Definitions {
   Fact near(const Fact& op, const Fact& kernel, PlatformNames& names) {
     const std::string_view base = base_name(op[Key::name].text());
     const auto space = spaces_.find(space_of(op));
-    if (base.size() < shortest_near_name || space == spaces_.end()) return {};
+    if (base.size() < shortest_name || space == spaces_.end()) return {};
     if (comparisons_ + space->second.size() > most_comparisons) return {};
     comparisons_ += space->second.size();
+    Fact near;
     for (const Fact defined : space->second) {
-      if (!one_slip_apart(base_name(defined[Key::name].text()), base)) continue;
-      if (lacks(defined, kernel, names)) return defined;
+      const std::string_view meant = base_name(defined[Key::name].text());
+      if (!one_slip_apart(meant, base) || !lacks(defined, kernel, names)) continue;
+      if (base.size() >= shortest_near_name) return defined;
+      if (meant.size() < shortest_name) continue;
+      if (!is_named_in(kernel, meant, base) && !is_left_alone(defined, meant, base)) continue;
+      // Of two that may be meant, neither is sure.
+      if (near.said()) return {};
+      near = defined;
     }
-    return {};
+    return near;
   }
 
   // A defined operator of the namespace, one slip apart, that lacks this part too.
@@ -77,6 +95,20 @@ class Definitions {
   }
 
  private:
+  // The function of the kernel has the defined name in its own, and not the one that is written:
+  // `m.impl("srot", sort_cpu)`.
+  static bool is_named_in(const Fact& kernel, std::string_view meant, std::string_view written) {
+    const std::string_view function = base_name(kernel[Key::function][Key::name].text());
+    if (function.find(meant) == function.npos) return false;
+    return meant.find(written) != meant.npos || function.find(written) == function.npos;
+  }
+
+  // A definition without any kernel beside a kernel without any definition.
+  static bool is_left_alone(const Fact& defined, std::string_view meant, std::string_view written) {
+    if (meant.size() == written.size() && written.size() < shortest_changed_name) return false;
+    return all_read(defined[Key::kernels]) && !first_active(defined[Key::kernels]).said();
+  }
+
   static bool lacks(const Fact& defined, const Fact& kernel, PlatformNames& names) {
     const Fact kernels = defined[Key::kernels];
     if (!all_read(kernels)) return false;
@@ -96,13 +128,6 @@ class Definitions {
   std::size_t comparisons_ = 0;
   bool whole_ = true;
 };
-
-Fact first_active(const Fact& kernels) {
-  for (const Fact kernel : kernels.items()) {
-    if (is_active_kernel(kernel)) return kernel;
-  }
-  return {};
-}
 
 // A shape function or a gradient of an operator without kernels: reported only where its name is a
 // slip, since another package may define the operator.
