@@ -63,6 +63,12 @@ bool begins_statement(const Token& before) {
 
 // One reading of one body.
 class WriteScan {
+  // What a name stands for: the memory of a parameter, as a tensor or in another form.
+  struct Held {
+    std::size_t parameter = 0;
+    bool tensor = false;
+  };
+
  public:
   WriteScan(WrittenParameters& all, const CodeFunction& function)
       : all_(all),
@@ -70,10 +76,10 @@ class WriteScan {
         tokens_(all.code_.tokens_of(function)),
         partners_(all.code_.files()[function.file]->partners),
         written_(function.parameters.size()) {
+    const std::vector<bool> tensors = read_types();
     for (std::size_t at = 0; at < function.parameters.size(); ++at) {
-      if (!function.parameters[at].empty()) holds_[function.parameters[at]] = at;
+      if (!function.parameters[at].empty()) holds_[function.parameters[at]] = {at, tensors[at]};
     }
-    read_types();
   }
 
   WrittenParameters::Written run() {
@@ -93,17 +99,18 @@ class WriteScan {
 
  private:
   // `x += y` writes where `x` is a tensor, and goes on to other memory where it is a pointer.
-  void read_types() {
-    tensors_.assign(written_.size(), false);
+  std::vector<bool> read_types() const {
+    std::vector<bool> tensors(written_.size(), false);
     const std::uint32_t open = function_.name_token + 1;
-    if (open >= tokens_.size() || !tokens_[open].is('(')) return;
+    if (open >= tokens_.size() || !tokens_[open].is('(')) return tensors;
     const std::uint32_t close = partners_[open];
-    if (close == no_token || close <= open) return;
+    if (close == no_token || close <= open) return tensors;
     const std::vector<Tokens> parts = split_typed(tokens_.subspan(open + 1, close - open - 1));
-    for (std::size_t at = 0; at < parts.size() && at < tensors_.size(); ++at) {
-      tensors_[at] = std::any_of(parts[at].begin(), parts[at].end(),
-                                 [](const Token& token) { return token.is("Tensor"); });
+    for (std::size_t at = 0; at < parts.size() && at < tensors.size(); ++at) {
+      tensors[at] = std::any_of(parts[at].begin(), parts[at].end(),
+                                [](const Token& token) { return token.is("Tensor"); });
     }
+    return tensors;
   }
 
   // Behind the `<T, 4>` of a call; `at` where there is none.
@@ -148,8 +155,7 @@ class WriteScan {
     if (!declared && !begins_statement(before)) return;
     if (before.is('*') && begins_statement(tokens_[at - 2])) return;
     const std::uint32_t end = end_of(at + 2);
-    const std::optional<std::size_t> same =
-        end > at + 2 ? memory_of(at + 2, end) : std::optional<std::size_t>();
+    const std::optional<Held> same = end > at + 2 ? memory_of(at + 2, end) : std::optional<Held>();
     if (!declared && !same) {
       holds_.erase(tokens_[at].text);
     } else if (declared) {
@@ -173,7 +179,7 @@ class WriteScan {
 
   // The parameter whose memory an expression is, offsets and casts included: `x`,
   // `reinterpret_cast<T*>(x.data_ptr())`, `(float*)x + n`.
-  std::optional<std::size_t> memory_of(std::uint32_t at, std::uint32_t end) {
+  std::optional<Held> memory_of(std::uint32_t at, std::uint32_t end) {
     for (int casts = 0; casts < 4 && at < end; ++casts) {
       if (tokens_[at].is('(') && partners_[at] != no_token && partners_[at] + 1 < end &&
           tokens_[partners_[at] - 1].is('*')) {
@@ -194,8 +200,12 @@ class WriteScan {
     const auto held = holds_.find(tokens_[at].text);
     if (held == holds_.end()) return {};
     const std::uint32_t behind = behind_views(at + 1, end);
-    if (behind == end || tokens_[behind].is('+')) return held->second;
-    return {};
+    if (behind != end && !tokens_[behind].is('+')) return {};
+    const bool pointer =
+        std::any_of(tokens_.begin() + at, tokens_.begin() + behind, [](const Token& token) {
+          return token.text.ends_with("data_ptr") || token.text.find("accessor") != token.text.npos;
+        });
+    return Held{held->second.parameter, held->second.tensor && !pointer};
   }
 
   // Behind `.view(…)`, `[…]` and the like that keep the memory.
@@ -216,7 +226,7 @@ class WriteScan {
     return at;
   }
 
-  void look_at_name(std::uint32_t name, std::size_t parameter) {
+  void look_at_name(std::uint32_t name, const Held& held) {
     const std::uint32_t end = function_.body.end;
     const std::uint32_t limit =
         std::min<std::uint32_t>(end, name + 1 + static_cast<std::uint32_t>(longest_chain) * 4);
@@ -233,20 +243,21 @@ class WriteScan {
       at = behind;
     }
     if (at + 2 >= end) return;
-    if (tokens_[at].is('.') && tokens_[at + 2].is('(') && tensors_[parameter] &&
+    if (tokens_[at].is('.') && tokens_[at + 2].is('(') && held.tensor &&
         writes_memory(tokens_[at + 1].text)) {
-      return write(parameter, name);
+      return write(held.parameter, name);
     }
     const Token& before = tokens_[name - 1];
-    if (part && assigns(tokens_[at]) && begins_statement(before)) return write(parameter, name);
-    if (!part && tensors_[parameter] && assigns(tokens_[at]) && !tokens_[at].is('=') &&
+    if (part && assigns(tokens_[at]) && begins_statement(before))
+      return write(held.parameter, name);
+    if (!part && held.tensor && assigns(tokens_[at]) && !tokens_[at].is('=') &&
         begins_statement(before)) {
-      return write(parameter, name);
+      return write(held.parameter, name);
     }
     // `*x = y;`
     if (!part && at == name + 1 && tokens_[at].is('=') && before.is('*') &&
         begins_statement(tokens_[name - 2])) {
-      write(parameter, name);
+      write(held.parameter, name);
     }
   }
 
@@ -296,23 +307,23 @@ class WriteScan {
       if (end == begin || end > close) return;
       std::uint32_t value = begin;
       if (tokens_[value].is('&')) ++value;
-      const std::optional<std::size_t> memory =
+      const std::optional<Held> memory =
           value == begin ? memory_of(value, end) : address_of(value, end);
-      if (memory && (first_only || writes(*callee, place))) write(*memory, value);
+      if (memory && (first_only || writes(*callee, place))) write(memory->parameter, value);
       if (first_only) return;
       begin = end + 1;
     }
   }
 
   // `&x[i]`
-  std::optional<std::size_t> address_of(std::uint32_t at, std::uint32_t end) const {
+  std::optional<Held> address_of(std::uint32_t at, std::uint32_t end) const {
     const auto held = holds_.find(tokens_[at].text);
     if (held == holds_.end() || at + 1 >= end || !tokens_[at + 1].is('[')) return {};
     std::uint32_t behind = at + 1;
     while (behind < end && tokens_[behind].is('[') && partners_[behind] != no_token) {
       behind = partners_[behind] + 1;
     }
-    return behind == end ? std::optional<std::size_t>(held->second) : std::nullopt;
+    return behind == end ? std::optional<Held>(held->second) : std::nullopt;
   }
 
   // `at::add_out(x, …)`
@@ -331,8 +342,7 @@ class WriteScan {
   const Tokens tokens_;
   const std::vector<std::uint32_t>& partners_;
   // By name, the parameter whose memory it is.
-  std::unordered_map<std::string_view, std::size_t> holds_;
-  std::vector<bool> tensors_;
+  std::unordered_map<std::string_view, Held> holds_;
   WrittenParameters::Written written_;
 };
 
