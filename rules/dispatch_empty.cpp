@@ -103,7 +103,9 @@ extern constinit const Rule dispatch_empty{
         "This is what a new operator looks like whose kernels were forgotten, or dropped by the "
         "linker.",
     .example = R"({"name": "mv", "kernels": []})",
-    .fix = "register a kernel, say `function_body` where it needs none, or remove the operator",
+    .fix =
+        "register a kernel, or remove the operator; a manifest may say `function_body` where it "
+        "needs none",
     .severity = Severity::error,
     .inspects = "operator with stated kernels, or dispatch table",
     .check = check,

@@ -37,8 +37,8 @@ extern constinit const Rule dtype_gap{
     .example = R"({"name": "mv", "kernels": [{"platform": "cpu", "dtypes": ["f32", "f64"]},)"
                R"( {"platform": "gpu", "dtypes": ["f32"]}]})",
     .fix =
-        "add the kernel, or list the dtype under the other kernel's `refused` if it is left out "
-        "on purpose",
+        "add the kernel; a manifest may list the dtype under the other kernel's `refused` if it is "
+        "left out on purpose",
     .severity = Severity::warning,
     .profile = Profile::strict,
     .inspects = "operator whose kernels on two or more platforms all state their dtypes",

@@ -40,8 +40,8 @@ extern constinit const Rule dtype_grid_hole{
         R"({"name": "not_equal", "kernels": [{"platform": "cpu", "dtypes": ["i32", "i64", "f32"]},)"
         R"( {"platform": "gpu", "dtypes": ["i64", "f32"]}]})",
     .fix =
-        "add the kernel, or list the dtype under the other kernel's `refused` if it is left out "
-        "on purpose",
+        "add the kernel; a manifest may list the dtype under the other kernel's `refused` if it is "
+        "left out on purpose",
     .severity = Severity::warning,
     .inspects = "operator whose kernels on two or more platforms all state their dtypes",
     .needs = {Key::operators, Key::kernels, Key::platform},

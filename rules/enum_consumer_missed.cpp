@@ -145,7 +145,8 @@ extern constinit const Rule enum_consumer_missed{
                R"("kernel": "copy_a"}, {"kind": "B", "kernel": "copy_b"}], "default": null}}, )"
                R"({"operator": "free", "kinds": ["A", "B"], "table": {"entries": [{"kind": "A", )"
                R"("kernel": "free_a"}], "default": null}}]})",
-    .fix = "add the entry, or name the kind under `exceptions` with the reason",
+    .fix =
+        "add the entry, or an arm that refuses the kind; a manifest may name it under `exceptions`",
     .severity = Severity::error,
     .inspects =
         "dispatch table without a predicate or default arm, beside others over the same kinds",

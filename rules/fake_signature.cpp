@@ -1,8 +1,12 @@
 #include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 
 #include "opseal/registration.h"
 #include "opseal/rule.h"
 #include "opseal/schema_text.h"
+#include "opseal/sources.h"
 #include "opseal/text.h"
 
 namespace opseal {
@@ -50,6 +54,24 @@ Stated<std::uint32_t> positional_of(const Fact& abstract) {
   return {listed.size(), listed.where(), true};
 }
 
+// An argument that the operator hands over by name and the function has no parameter for.
+std::string_view untaken_name(const Fact& op, const Fact& abstract) {
+  const Fact parameters = abstract[Key::parameters];
+  const Fact names = abstract[Key::names];
+  if (!all_read(parameters) || (names.said() && !all_read(names))) return {};
+  const std::optional<OperatorSchema> schema = read_schema(op[Key::schema]);
+  if (!schema) return {};
+  std::set<std::string_view> taken;
+  for (const Fact list : {parameters, names}) {
+    for (const Fact name : list.items()) taken.insert(name.text());
+  }
+  if (taken.contains("**")) return {};
+  for (const SchemaOperand& input : schema->inputs) {
+    if (input.keyword_only && !taken.contains(input.name)) return input.name;
+  }
+  return {};
+}
+
 // What replaces the operator by others, or wraps a function that takes anything, has a signature of
 // its own.
 bool is_shape_function(const Fact& abstract) {
@@ -69,14 +91,19 @@ void check(const Facts& facts, Sink& sink) {
     const std::uint32_t required = abstract[Key::required].count();
     const bool too_few = positional < call->positional && !abstract[Key::variadic].truth();
     const bool too_many = required > call->all;
-    if (!too_few && !too_many) return;
+    // A list of a dump may leave out what is given by name.
+    const std::string_view untaken =
+        is_of_sources(manifest) ? untaken_name(op, abstract) : std::string_view();
+    if (!too_few && !too_many && untaken.empty()) return;
     const std::string message =
         too_few ? "shape function takes " + plural(positional, "positional parameter") +
                       ", the operator passes " + std::to_string(call->positional)
-                : "shape function requires " + plural(required, "parameter") +
-                      ", the operator passes " + std::to_string(call->all);
+        : too_many ? "shape function requires " + plural(required, "parameter") +
+                         ", the operator passes " + std::to_string(call->all)
+                   : "shape function has no parameter " + quote(untaken) +
+                         ", which the operator passes by name";
     Finding& finding = sink.add(subject_of(manifest, op), message,
-                                {too_few ? stated.where : abstract[Key::required].where(),
+                                {too_many ? abstract[Key::required].where() : stated.where,
                                  "parameters of " + function_text(abstract)});
     finding.related.push_back(evidence(call->source, "arguments counted here" + site_of(op)));
   });

@@ -206,8 +206,8 @@ extern constinit const Rule grad_arity{
     .example =
         R"({"name": "pool", "inputs": 5, "gradient": {"operator": "pool_backward", "returns": 6}})",
     .fix =
-        "return one gradient, or an explicit none, for each input, and say `\"differentiable\": "
-        "false` at inputs that take none",
+        "return one gradient, or an explicit none, for each input; a manifest may say "
+        "`\"differentiable\": false` at inputs that take none",
     .severity = Severity::error,
     .inspects = "operator with a gradient whose number of inputs and of gradients is said",
     .needs = {Key::gradient},

@@ -201,8 +201,8 @@ extern constinit const Rule grad_dtype_narrower{
     .example =
         R"({"name": "scale", "kernels": [{"platform": "cuda", "dtypes": ["f32", "f16", "bf16"]}], "gradient": {"function": {"name": "scale_grad"}, "dtypes": ["f32", "f16"]}})",
     .fix =
-        "add the dtype to the backward, or list it under its `refused` if it is left out on "
-        "purpose",
+        "add the dtype to the backward, or let the forward refuse it; a manifest may list it under "
+        "`refused` of the backward",
     .severity = Severity::error,
     .inspects =
         "operator and platform, or function of a module, where the dtypes of forward and backward "

@@ -79,7 +79,7 @@ extern constinit const Rule jvp_hole{
         "a gradient of exactly zero, without a word, and training goes on with it.",
     .example =
         R"({"name": "mul", "inputs": [{"name": "x", "dtypes": ["f32"]}, {"name": "y", "dtypes": ["f32"]}], "jvp": {"kind": "per_input", "rules": [{"name": "mul_jvp_x"}, null]}})",
-    .fix = "write the rule, or say `\"differentiable\": false` at the input",
+    .fix = "write the rule; a manifest may say `\"differentiable\": false` at the input",
     .severity = Severity::warning,
     .profile = Profile::strict,
     .inspects = "input without a JVP rule whose dtype is said",

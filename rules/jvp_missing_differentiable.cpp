@@ -126,7 +126,7 @@ extern constinit const Rule jvp_missing_differentiable{
         "all of its neighbours have a rule. Without one, the first gradient through it raises, or, "
         "in systems that cut the graph in silence, comes out as zero.",
     .example = R"({"name": "matvec", "differentiable": true, "jvp": null, "gradient": null})",
-    .fix = "register a derivative rule, or say `\"differentiable\": false`",
+    .fix = "register a derivative rule; a manifest may say `\"differentiable\": false`",
     .severity = Severity::error,
     .inspects = "operator marked differentiable, or with peers, whose derivative rules are said",
     .needs = {Key::operators},

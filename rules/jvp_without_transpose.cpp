@@ -123,7 +123,9 @@ extern constinit const Rule jvp_without_transpose{
         "and the operator itself work: the gap shows only once somebody trains.",
     .example =
         R"({"name": "scale", "inputs": 1, "jvp": {"kind": "linear"}, "transpose": null, "kernels": [{"platform": "cpu"}]})",
-    .fix = "register a transpose rule, or say `\"differentiable\": false` or tag it `forward-only`",
+    .fix =
+        "register a transpose rule; a manifest may say `\"differentiable\": false`, or tag it "
+        "`forward-only`",
     .severity = Severity::warning,
     .inspects =
         "operator whose JVP says what it feeds the tangent to, with the transposes of those said",

@@ -61,8 +61,8 @@ extern constinit const Rule launch_without_claim{
                R"( "table": {"entries": [{"kind": "Q8_0", "kernel": "mv_q8_0"},)"
                R"( {"kind": "IQ4_XS", "kernel": "mv_iq4_xs"}], "default": null}})",
     .fix =
-        "let the predicate accept the kind, or name it under `exceptions` with the reason; "
-        "better, derive both from one table",
+        "let the predicate accept the kind, or take its branch out of the dispatch; better, derive "
+        "both from one table; a manifest may name it under `exceptions`",
     .severity = Severity::error,
     .inspects = "operator with the kinds of a predicate and the entries of its dispatch table",
     .needs = {Key::dispatch, Key::predicate, Key::table, Key::entries},

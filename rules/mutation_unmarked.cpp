@@ -213,7 +213,9 @@ class MutationCheck {
                        function_text(kernel[Key::function]) + " writes to " +
                            quote(written.text()) + ", which the schema does not mark as written",
                        evidence(op[Key::schema], "schema" + site_of(op)));
-        finding.related.push_back(evidence(written, "written in this function"));
+        finding.related.push_back(evidence(written, kernel[Key::native_signature].is_text()
+                                                        ? "written here"
+                                                        : "written in this function"));
         finding.fix =
             op[Key::mutates_args].said()
                 ? "name " + quote(argument->name) + " in `mutates_args`, or write to a copy"

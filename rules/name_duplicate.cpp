@@ -218,16 +218,26 @@ void check_source_log(const Fact& manifest, Sink& sink) {
     sink.inspected();
     const auto [known, is_new] = first_of.emplace(item[Key::name].name(), item);
     const Fact first = known->second;
-    if (is_new || may_be_alternatives(manifest, first, item)) continue;
+    // What Python modules register meets wherever both are imported, and TensorFlow refuses it.
+    const bool refused = manifest[Key::system].is("tensorflow");
+    if (is_new || (!refused && may_be_alternatives(manifest, first, item))) continue;
     // A loop, or a macro, comes by one place several times.
     if (first.where().offset == item.where().offset) continue;
     std::string message = quote(item[Key::name].text()) + " registered twice";
+    const bool apart = refused && source_of(first) != source_of(item);
+    if (apart) {
+      message += ": importing both modules raises";
+    } else if (refused) {
+      message += ": the second raises";
+    }
     if (manifest[Key::on_duplicate].is("replace")) message += ": the second replaces the first";
     if (manifest[Key::on_duplicate].is("ignore")) message += ": the second is ignored";
     Finding& finding = sink.add(std::string(registry.text(item[Key::name].text())),
                                 std::move(message), evidence(item, "registered again here"));
     finding.related.push_back(evidence(first, "the first one"));
     finding.fix = "remove one of the two, or give it the key that was meant";
+    // Perhaps nobody imports the one and the other.
+    if (apart) finding.severity = Severity::warning;
   }
 }
 

@@ -1,5 +1,6 @@
 #include "opseal/registration.h"
 #include "opseal/rule.h"
+#include "opseal/sources.h"
 #include "opseal/text.h"
 
 namespace opseal {
@@ -7,6 +8,13 @@ namespace {
 
 // What the registry is called.
 std::string registry_name(const Fact& manifest) {
+  // Of sources, the table that its entries are kept in.
+  if (is_of_sources(manifest)) {
+    for (const Fact row : manifest[Key::dispatch].items()) {
+      const Fact table = row[Key::table][Key::name];
+      if (table.is_text()) return "registry " + std::string(table.text());
+    }
+  }
   for (const Fact name : {manifest[Key::producer][Key::name], manifest[Key::system]}) {
     if (name.is_text()) return std::string(name.text());
   }

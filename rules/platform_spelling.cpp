@@ -205,7 +205,8 @@ extern constinit const Rule platform_spelling{
         "and the caller gets an error, a slow fallback, or a default that is never applied.",
     .example =
         R"({"name": "mv", "defaults": {"gpu": "raw"}, "kernels": [{"platform": "CUDA", "backend": "raw"}]})",
-    .fix = "use one spelling on both sides, or state the alias under `platform_aliases`",
+    .fix =
+        "use one spelling on both sides; a manifest may state the alias under `platform_aliases`",
     .severity = Severity::error,
     .inspects = "look-up by platform beside a stated registration",
     .needs = {Key::platform},

@@ -98,8 +98,8 @@ extern constinit const Rule predicate_underclaims{
         R"([{"platform": "cuda", "dtypes": ["f32", "Q4_0"]}]}], "dispatch": [{"operator": "mv", )"
         R"("backend": "cuda", "predicate": {"kinds": ["f32"], "refused": ["Q4_0"]}}]})",
     .fix =
-        "let the predicate accept the dtype, or name it under `exceptions` with the reason; "
-        "better, derive the predicate from the registry",
+        "let the predicate accept the dtype; better, derive it from the registry; a manifest may "
+        "name the dtype under `exceptions`",
     .severity = Severity::warning,
     .profile = Profile::strict,
     .inspects = "predicate beside kernels of its operator and backend that say what they take",

@@ -250,8 +250,8 @@ extern constinit const Rule table_drift{
         R"({"kind": "B", "kernel": "b"}, {"kind": "C", "kernel": "c"}, {"kind": "D", "kernel": )"
         R"("d"}, {"kind": "E", "kernel": "e"}]}]})",
     .fix =
-        "add the row, or name the value under `exceptions` with the reason; better, make both "
-        "tables from one list",
+        "add the row; better, make both tables from one list; a manifest may name the value under "
+        "`exceptions`",
     .severity = Severity::warning,
     .inspects = "table over an enumeration, and two such tables with texts in common",
     .needs = {Key::dispatch, Key::agree, Key::entries},

@@ -51,7 +51,7 @@ std::string said(const std::string& text, bool python = false) {
 }  // namespace
 
 TEST_CASE("a comment accepts what is found at its line, or below it where it stands alone") {
-  const std::string kernel = "  m.impl(\"rpoe\", &rope);";
+  const std::string kernel = "  m.impl(\"tilt\", &tilt);";
   const std::string ignore = "// opseal: ignore(impl-def-unseen): elsewhere\n";
   CHECK(audit_of("ops.cpp", block(kernel + '\n')).counts.warnings == 1);
   for (const std::string& lines :
@@ -90,7 +90,7 @@ TEST_CASE("a comment in Python accepts findings too") {
 
 TEST_CASE("comments that can't be obeyed are told") {
   const auto told = [](const std::string& comment) {
-    return messages_of(audit_of("ops.cpp", block(comment + "\n  m.impl(\"rpoe\", &rope);\n")));
+    return messages_of(audit_of("ops.cpp", block(comment + "\n  m.impl(\"tilt\", &tilt);\n")));
   };
   CHECK(told("// opseal: ignore(impl-def-unseen)") ==
         "`opseal: ignore(impl-def-unseen)` gives no reason and silences nothing, expected "

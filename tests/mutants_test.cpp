@@ -57,7 +57,7 @@ const std::vector<Lack>& lacks() {
        {"cross-version", "version-behind", "version-provider-skew", "version-range-gap",
         "version-range-overlap"}},
       {"schema texts and marks of writes",
-       {"alias-incoherent", "cross-mutation", "def-without-impl", "impl-def-unseen",
+       {"alias-incoherent", "argument-order", "cross-mutation", "def-without-impl", "impl-def-unseen",
         "impl-without-def", "mutates-args-malformed", "mutation-unmarked", "schema-type",
         "dtype-macro-narrower", "schema-arity", "schema-conflict", "schema-malformed"}},
       {"gradients and shape functions among the kernels",

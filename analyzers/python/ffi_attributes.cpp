@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzers/python/bound_call.h"
@@ -92,27 +93,100 @@ class AttributeType {
 // Nodes behind a look-up that are searched for the call of what it is kept in.
 constexpr SyntaxIndex most_nodes = 4096;
 
-PythonCall read_call(const PythonSyntax& syntax, const PythonScopes& scopes,
-                     PythonConstants& constants, SyntaxIndex outer) {
-  PythonCall made;
-  const SyntaxIndex arguments = syntax.child(outer, SyntaxField::arguments);
-  if (!syntax.is(arguments, SyntaxKind::argument_list)) return made;
-  made.made = true;
-  made.place = {syntax[outer].begin, syntax[outer].end - syntax[outer].begin};
-  const BoundCall bound = bind_call(syntax, arguments, "");
-  made.open_ended = bound.open_ended;
-  for (const BoundArgument& argument : bound.arguments) {
-    if (argument.keyword.empty()) {
-      ++made.positional;
-      continue;
+// What one call hands over, `**attributes` of a dictionary that the same file writes out included.
+class CallReader {
+ public:
+  CallReader(const PythonSyntax& syntax, const PythonScopes& scopes, PythonConstants& constants)
+      : syntax_(syntax), scopes_(scopes), constants_(constants) {}
+
+  PythonCall read(SyntaxIndex outer) {
+    PythonCall made;
+    const SyntaxIndex arguments = syntax_.child(outer, SyntaxField::arguments);
+    if (!syntax_.is(arguments, SyntaxKind::argument_list)) return made;
+    made.made = true;
+    made.place = {syntax_[outer].begin, syntax_[outer].end - syntax_[outer].begin};
+    const BoundCall bound = bind_call(syntax_, arguments, "");
+    for (const BoundArgument& argument : bound.arguments) {
+      if (argument.keyword.empty()) {
+        ++made.positional;
+      } else {
+        add(std::string(argument.keyword), argument.value, made);
+      }
     }
-    const SyntaxNode& value = syntax[argument.value];
-    made.attributes.push_back({std::string(argument.keyword),
-                               AttributeType(syntax, scopes, constants).of(argument.value),
-                               {value.begin, value.end - value.begin}});
+    made.open_ended = bound.open_ended && !only_known_dictionaries(arguments, outer, made);
+    return made;
   }
-  return made;
-}
+
+ private:
+  // A call with more is none that a person wrote.
+  static constexpr std::size_t most_arguments = 100;
+
+  void add(std::string name, SyntaxIndex value, PythonCall& made) {
+    const SyntaxNode& node = syntax_[value];
+    made.attributes.push_back({std::move(name),
+                               AttributeType(syntax_, scopes_, constants_).of(value),
+                               {node.begin, node.end - node.begin}});
+  }
+
+  bool only_known_dictionaries(SyntaxIndex arguments, SyntaxIndex call, PythonCall& made) {
+    std::size_t count = 0;
+    for (SyntaxIndex at = arguments + 1; at < syntax_[arguments].next; at = syntax_[at].next) {
+      if (++count > most_arguments || syntax_.is(at, SyntaxKind::list_splat)) return false;
+      if (!syntax_.is(at, SyntaxKind::dictionary_splat)) continue;
+      SyntaxIndex value = syntax_.unwrapped(syntax_.first(at));
+      if (syntax_.is(value, SyntaxKind::identifier)) value = kept_in(value, call);
+      if (!add_all(value, made)) return false;
+    }
+    return true;
+  }
+
+  // The dictionary that a name is bound to once, and that nothing changes before the call.
+  SyntaxIndex kept_in(SyntaxIndex name, SyntaxIndex call) const {
+    const std::string_view word = syntax_.text_of(name);
+    const PythonBinding* binding = scopes_.only(word, name);
+    if (binding == nullptr || binding->kind != PythonBinding::Kind::value) return no_syntax;
+    const SyntaxIndex value = syntax_.unwrapped(binding->value);
+    const SyntaxIndex end = syntax_[call].next;
+    if (value > name || end - value > most_nodes) return no_syntax;
+    for (SyntaxIndex at = syntax_[value].next; at < end; ++at) {
+      if (!syntax_.is(at, SyntaxKind::identifier) || syntax_.text_of(at) != word) continue;
+      if (!syntax_.is(syntax_[at].parent, SyntaxKind::dictionary_splat)) return no_syntax;
+    }
+    return value;
+  }
+
+  // `{"n": 1}` or `dict(n=1)`.
+  bool add_all(SyntaxIndex value, PythonCall& made) {
+    if (value == no_syntax) return false;
+    if (syntax_.is(value, SyntaxKind::call)) {
+      const SyntaxIndex called = syntax_.child(value, SyntaxField::function);
+      const SyntaxIndex arguments = syntax_.child(value, SyntaxField::arguments);
+      if (called == no_syntax || syntax_.text_of(called) != "dict") return false;
+      if (!syntax_.is(arguments, SyntaxKind::argument_list)) return false;
+      const BoundCall bound = bind_call(syntax_, arguments, "");
+      if (bound.open_ended) return false;
+      for (const BoundArgument& argument : bound.arguments) {
+        if (argument.keyword.empty()) return false;
+        add(std::string(argument.keyword), argument.value, made);
+      }
+      return true;
+    }
+    if (!syntax_.is(value, SyntaxKind::dictionary)) return false;
+    std::size_t count = 0;
+    for (SyntaxIndex at = value + 1; at < syntax_[value].next; at = syntax_[at].next) {
+      if (!syntax_.is(at, SyntaxKind::pair) || ++count > most_arguments) return false;
+      const PythonConstant key = constants_.of(syntax_.child(at, SyntaxField::key));
+      const SyntaxIndex item = syntax_.child(at, SyntaxField::value);
+      if (!key.is_text() || item == no_syntax) return false;
+      add(key.text, item, made);
+    }
+    return true;
+  }
+
+  const PythonSyntax& syntax_;
+  const PythonScopes& scopes_;
+  PythonConstants& constants_;
+};
 
 // `f` of `f(x)` and of `jax.jit(f)(x)`.
 SyntaxIndex called_name(const PythonSyntax& syntax, SyntaxIndex call) {
@@ -155,13 +229,13 @@ PythonCall python_call_of(const PythonSyntax& syntax, const PythonScopes& scopes
                           PythonConstants& constants, SyntaxIndex call) {
   const SyntaxIndex outer = syntax[call].parent;
   if (syntax.is(outer, SyntaxKind::call) && syntax.child(outer, SyntaxField::function) == call) {
-    return read_call(syntax, scopes, constants, outer);
+    return CallReader(syntax, scopes, constants).read(outer);
   }
   if (!syntax.is(outer, SyntaxKind::assignment)) return {};
   const SyntaxIndex target = syntax.child(outer, SyntaxField::left);
   if (!syntax.is(target, SyntaxKind::identifier)) return {};
   const SyntaxIndex later = call_of_name(syntax, scopes, call, syntax.text_of(target));
-  return later == no_syntax ? PythonCall() : read_call(syntax, scopes, constants, later);
+  return later == no_syntax ? PythonCall() : CallReader(syntax, scopes, constants).read(later);
 }
 
 }  // namespace opseal

@@ -70,6 +70,7 @@ class GradientReader {
     const PythonFunction definition = python_definition(syntax_, function);
     one.function = definition.name;
     one.function_place = definition.place;
+    one.always = syntax_.is(syntax_[syntax_[decorator].parent].parent, SyntaxKind::module);
     one.returns = returns_.of(function, true, true);
     return one;
   }

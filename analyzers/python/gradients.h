@@ -26,6 +26,8 @@ struct PythonGradient {
   std::string name;
   // Said to have none.
   bool none = false;
+  // Whoever imports the file registers it, whatever the machine and the versions are.
+  bool always = false;
   PythonPlace place;
   std::string function;
   PythonPlace function_place;

@@ -101,7 +101,11 @@ std::optional<PythonReturn> PythonReturns::read_values(SyntaxIndex expression,
     return {};
   }
   PythonReturn all;
-  for (const SyntaxIndex item : syntax_.children(value)) {
+  const std::vector<SyntaxIndex> items = syntax_.children(value);
+  // One tuple may be returned at many places.
+  values_ += items.size();
+  if (values_ > max_values) return {};
+  for (const SyntaxIndex item : items) {
     if (syntax_.is(item, SyntaxKind::error)) return {};
     PythonReturn one;
     if (syntax_.is(item, SyntaxKind::list_splat)) {

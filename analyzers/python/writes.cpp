@@ -74,10 +74,23 @@ class WriteReader {
           break;
       }
     }
-    return std::move(written_);
+    std::vector<std::string> written;
+    for (const std::string& name : order_) {
+      const Writes& writes = written_[name];
+      if (writes.whole || !writes.parts.empty()) written.push_back(name);
+    }
+    return written;
   }
 
  private:
+  // What is written of one tensor.
+  struct Writes {
+    // Something that isn't put back.
+    bool whole = false;
+    // Parts that are set, as written: `x[0]`.
+    std::set<std::string_view> parts;
+  };
+
   void look_at_assignment(SyntaxIndex assignment) {
     const SyntaxIndex target = syntax_.child(assignment, SyntaxField::left);
     const SyntaxIndex value = syntax_.child(assignment, SyntaxField::right);
@@ -131,7 +144,12 @@ class WriteReader {
     }
     const auto found = kept_.find(syntax_.text_of(kept));
     if (found == kept_.end() || found->second != syntax_.text_of(holder)) return false;
-    std::erase(written_, found->second);
+    const auto writes = written_.find(std::string(found->second));
+    if (writes == written_.end()) return true;
+    const std::string_view part = syntax_.text_of(target);
+    // All of it, or that part.
+    if (part.ends_with("[:]") || part.ends_with("[...]")) writes->second.parts.clear();
+    writes->second.parts.erase(part);
     return true;
   }
 
@@ -167,8 +185,14 @@ class WriteReader {
     }
     if (!syntax_.is(index, SyntaxKind::identifier)) return;
     const std::string name(syntax_.text_of(index));
-    if (open_.erase(name) == 0) return;
-    written_.push_back(name);
+    if (!open_.contains(name)) return;
+    const auto [writes, added] = written_.try_emplace(name);
+    if (added) order_.push_back(name);
+    if (set_item) {
+      writes->second.parts.insert(syntax_.text_of(syntax_.unwrapped(target)));
+    } else {
+      writes->second.whole = true;
+    }
   }
 
   bool is_view(SyntaxIndex subscript) const {
@@ -199,9 +223,10 @@ class WriteReader {
 
   const PythonSyntax& syntax_;
   const PythonScopes& scopes_;
-  // Parameters that still are what was handed over, and that nothing is said of yet.
+  // Parameters that still are what was handed over.
   std::set<std::string> open_;
-  std::vector<std::string> written_;
+  std::map<std::string, Writes> written_;
+  std::vector<std::string> order_;
   // Names of copies of parts -> what they are parts of.
   std::map<std::string_view, std::string_view> kept_;
   std::size_t steps_ = 0;

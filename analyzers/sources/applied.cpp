@@ -116,6 +116,8 @@ void find_applied(const std::vector<std::size_t>& numbers,
       by_name[name].push_back(number);
     }
   }
+  // One function may be registered under many names.
+  std::map<const Applying*, std::vector<std::string>> known;
   for (TorchRecord& record : records) {
     if (!is_kernel(record)) continue;
     const std::string_view name = base_of(record.function.name);
@@ -127,6 +129,11 @@ void find_applied(const std::vector<std::size_t>& numbers,
     if (!own && places->second.size() != 1) continue;
     const InFile& file = files.at(own ? record.place.file : places->second.front());
     const Applying& function = file.find(name)->second;
+    const auto [uses, added] = known.try_emplace(&function);
+    if (!added) {
+      record.uses = uses->second;
+      continue;
+    }
     std::set<std::string> applied = function.applied;
     for (const std::string& call : function.calls) {
       const auto called = file.find(call);
@@ -134,7 +141,8 @@ void find_applied(const std::vector<std::size_t>& numbers,
         applied.insert(called->second.applied.begin(), called->second.applied.end());
       }
     }
-    record.uses.assign(applied.begin(), applied.end());
+    uses->second.assign(applied.begin(), applied.end());
+    record.uses = uses->second;
   }
 }
 

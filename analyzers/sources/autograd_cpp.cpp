@@ -46,6 +46,101 @@ bool may_be_none(Tokens item) {
                      [](const Token& token) { return token.is_identifier() || token.is("::"); });
 }
 
+struct ListOfGradients {
+  std::uint32_t length = 0;
+  // Elements up to the last one that is given a value.
+  std::uint32_t filled = 0;
+};
+
+// A plain number that could be a length or a place; nothing for anything else.
+std::optional<std::uint32_t> number_in(Tokens tokens) {
+  constexpr std::size_t most_digits = 3;
+  if (tokens.size() != 1 || tokens[0].kind != TokenKind::number) return {};
+  if (tokens[0].text.size() > most_digits) return {};
+  std::uint32_t number = 0;
+  for (const char digit : tokens[0].text) {
+    if (digit < '0' || digit > '9') return {};
+    number = number * 10 + static_cast<std::uint32_t>(digit - '0');
+  }
+  return number;
+}
+
+// What a local list holds, as far as each use of its name tells: it is made once, and only its
+// elements are set, or it is filled one by one in the outermost block. Nothing where anything else
+// is done with it.
+std::optional<ListOfGradients> read_list(Tokens body, std::string_view name) {
+  ListOfGradients list;
+  bool made = false;
+  bool counted = false;
+  bool everywhere = false;
+  bool grown = false;
+  std::size_t returned = 0;
+  std::size_t depth = 0;
+  for (std::size_t at = 0; at + 1 < body.size(); ++at) {
+    if (body[at].is('{')) ++depth;
+    if (body[at].is('}') && depth > 0) --depth;
+    if (!body[at].is(name)) continue;
+    const bool is_first = at == 0;
+    const Token& next = body[at + 1];
+    if (!is_first && (body[at - 1].is('.') || body[at - 1].is("->"))) continue;
+    if (!is_first && body[at - 1].is("return") && next.is(';')) {
+      ++returned;
+      continue;
+    }
+    if (at + 2 >= body.size()) return {};
+    const bool opens = next.is('(') || next.is('{') || next.is('[');
+    const std::size_t close = opens ? closing_bracket(body, at + 1) : at + 1;
+    if (close + 1 >= body.size()) return {};
+    const Tokens inside = opens ? body.subspan(at + 2, close - at - 2) : Tokens();
+    const bool declares = !is_first && (body[at - 1].is_identifier() || body[at - 1].is('>'));
+    if (declares) {
+      if (made || depth > 0) return {};
+      made = true;
+      if (next.is('(')) {
+        const std::vector<Tokens> parts = split_call_arguments(inside);
+        const std::optional<std::uint32_t> length = number_in(parts.front());
+        if (!length) return {};
+        list.length = *length;
+        // `(3, x)`: all of them.
+        list.filled = parts.size() > 1 ? *length : 0;
+        counted = true;
+      } else if (next.is('{') || (next.is('=') && body[at + 2].is('{'))) {
+        // `{a, b}`
+        const std::size_t open = next.is('{') ? at + 1 : at + 2;
+        const std::size_t end = closing_bracket(body, open);
+        if (end >= body.size()) return {};
+        std::vector<Tokens> items = split_call_arguments(body.subspan(open + 1, end - open - 1));
+        if (!items.empty() && items.back().empty()) items.pop_back();
+        if (items.empty() || number_in(items.front())) return {};
+        list.length = list.filled = static_cast<std::uint32_t>(items.size());
+        at = end;
+      } else if (!next.is(';')) {
+        return {};
+      }
+    } else if (!made) {
+      return {};
+    } else if (next.is('[')) {
+      const std::optional<std::uint32_t> place = number_in(inside);
+      const bool sets = body[close + 1].is('=');
+      if (sets && place) list.filled = std::max(list.filled, *place + 1);
+      everywhere = everywhere || (sets && !place);
+      at = close;
+    } else if (next.is('.') && (body[at + 2].is("push_back") || body[at + 2].is("emplace_back"))) {
+      // Behind an `if` or in a loop, how often isn't known.
+      const bool is_statement = at > 0 && (body[at - 1].is(';') || body[at - 1].is('}'));
+      if (counted || depth > 0 || !is_statement) return {};
+      list.filled = ++list.length;
+      grown = true;
+    } else if (!next.is('.') || (!body[at + 2].is("size") && !body[at + 2].is("reserve"))) {
+      return {};
+    }
+  }
+  if (!made || (grown && returned != 1)) return {};
+  // Which of them only the run knows: those that are too many may be none.
+  if (everywhere) list.filled = 0;
+  return list;
+}
+
 class AutogradScan {
  public:
   AutogradScan(Tokens tokens, std::uint32_t file) : tokens_(tokens), file_(file) {}
@@ -155,6 +250,10 @@ class AutogradScan {
         return false;
       }
       if (!body[at].is("return")) continue;
+      if (at + 2 < body.size() && body[at + 1].is_identifier() && body[at + 2].is(';')) {
+        add_list(body, at, one);
+        continue;
+      }
       std::size_t open = at + 1;
       const std::size_t end = std::min(body.size(), open + longest_type);
       while (open < end && (body[open].is_identifier() || body[open].is("::") ||
@@ -170,6 +269,15 @@ class AutogradScan {
       at = close;
     }
     return true;
+  }
+
+  // `variable_list grads(3); grads[0] = x; return grads;`
+  void add_list(Tokens body, std::size_t at, AutogradClass& one) {
+    if (steps_ > most_steps) return;
+    steps_ += body.size();
+    const std::optional<ListOfGradients> list = read_list(body, body[at + 1].text);
+    if (!list || list->length == 0) return;
+    one.returns.push_back({place_of(body.subspan(at, 3), file_), list->length, list->filled});
   }
 
   void add_return(Tokens statement, Tokens inside, AutogradClass& one) const {

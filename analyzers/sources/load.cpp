@@ -36,6 +36,7 @@
 #include "analyzers/sources/file_records.h"
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
+#include "analyzers/sources/kernel_writes.h"
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/onnx.h"
 #include "analyzers/sources/plugin_classes.h"
@@ -420,9 +421,11 @@ class SourceLoader {
     join_plugins();
     find_declarations(records);
     find_choices(records);
-    find_applied(
-        cpp_files_,
-        [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); }, records);
+    const auto read = [this](std::size_t file, std::string& bytes) {
+      return read_again(file, bytes);
+    };
+    find_applied(cpp_files_, read, records);
+    find_kernel_writes(cpp_files_, read, records);
     find_pairs();
     find_tables();
     join_devices();

@@ -146,8 +146,8 @@ struct TorchRecord {
   // Of the whole registration.
   SourcePlace place;
   bool python = false;
-  // implement, Python: parameters whose memory the body writes to.
-  std::vector<std::string> writes;
+  // implement: parameters whose memory the body writes to, and where that is known.
+  std::vector<PlacedName> writes;
   // implement, C++: functions with a backward of their own that its code applies.
   std::vector<std::string> uses;
   // gradient: every count that the text tells, and the functions beside the backward.

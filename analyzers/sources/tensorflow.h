@@ -44,6 +44,7 @@ struct TensorflowRecord {
   std::string label;
   PlacedName function;
   // gradient
+  bool always = false;
   std::optional<std::uint32_t> returns;
   // `scale_grad`: it hands back the outputs of this operator, named as Python does.
   std::string returns_outputs_of;
@@ -59,7 +60,8 @@ void read_tensorflow_cpp(const SourceUnit& unit, const Invocations& found,
 void read_tensorflow_python(const std::vector<PythonGradient>& gradients, std::uint32_t file,
                             std::vector<TensorflowRecord>& records);
 
-// Writes `operators`. Needs: an open document.
+// Writes `operators`, and `registrations` of gradients that one name has several of. Needs: an open
+// document.
 void write_tensorflow(const std::vector<TensorflowRecord>& records, bool partial,
                       PlacedWriter& writer);
 

@@ -14,6 +14,8 @@ struct Group {
   bool ambiguous = false;
   std::vector<const TensorflowRecord*> kernels;
   const TensorflowRecord* gradient = nullptr;
+  // Those that every import of their file registers.
+  std::vector<const TensorflowRecord*> gradients;
   // Of the gradients with the count of values that they hand back.
   bool several_gradients = false;
   const TensorflowRecord* no_gradient = nullptr;
@@ -36,9 +38,28 @@ class TensorflowWriter {
     const std::uint32_t list = writer_.open_list(Key::operators);
     for (const auto& [name, group] : groups_) write(name, group);
     writer_.close_list(list);
+    write_log();
   }
 
  private:
+  // Gradients have a registry of their own: those of one name that any run has.
+  void write_log() {
+    const bool several = std::any_of(groups_.begin(), groups_.end(), [](const auto& group) {
+      return group.second.gradients.size() > 1;
+    });
+    if (!several) return;
+    const std::uint32_t log = writer_.open_list(Key::registrations);
+    for (const auto& [name, group] : groups_) {
+      if (group.gradients.size() < 2) continue;
+      for (const TensorflowRecord* gradient : group.gradients) {
+        const std::uint32_t row = writer_.open(Key::none, NodeType::object, gradient->place);
+        writer_.text(Key::name, "gradient of " + name, gradient->place);
+        writer_.close(row);
+      }
+    }
+    writer_.close_list(log);
+  }
+
   void add(const TensorflowRecord& record) {
     if (record.name.text.empty()) {
       if (record.use == TensorflowUse::kernel) all_kernels_ = false;
@@ -63,6 +84,7 @@ class TensorflowWriter {
       case TensorflowUse::gradient:
         group.several_gradients = group.gradient != nullptr;
         if (group.gradient == nullptr) group.gradient = &record;
+        if (record.always) group.gradients.push_back(&record);
         break;
       case TensorflowUse::not_differentiable:
         group.no_gradient = &record;
@@ -235,6 +257,7 @@ void read_tensorflow_python(const std::vector<PythonGradient>& gradients, std::u
     record.use = gradient.none ? TensorflowUse::not_differentiable : TensorflowUse::gradient;
     record.name = {gradient.name, place_in(gradient.place)};
     record.place = place_in(gradient.place);
+    record.always = gradient.always;
     record.function = {gradient.function, place_in(gradient.function_place)};
     // Which of several counts is meant depends on the run.
     if (!gradient.returns.empty()) {

@@ -22,7 +22,13 @@ void write_kernel(const TorchRecord& kernel, PlacedWriter& writer) {
   if (!kernel.python) writer.text_if(Key::native_signature, function.signature, function.place);
   if (function.typed) writer.text(Key::tier, "typed", kernel.place);
   write_dispatches(kernel.dispatches, kernel.place, writer);
-  if (!kernel.writes.empty()) writer.texts(Key::writes, kernel.writes, kernel.function.place);
+  if (!kernel.writes.empty()) {
+    const std::uint32_t writes = writer.open(Key::writes, NodeType::list, kernel.place);
+    for (const PlacedName& written : kernel.writes) {
+      writer.text(Key::none, written.text, written.place);
+    }
+    writer.close(writes);
+  }
   if (!kernel.uses.empty()) writer.texts(Key::uses, kernel.uses, kernel.function.place);
   if (kernel.fallthrough) writer.truth(Key::fallthrough, true, kernel.place);
   write_condition(kernel, writer);

@@ -152,9 +152,11 @@ class PythonReader {
 
   void add_kernels(const PythonRegistration& from, std::string_view otherwise) {
     TorchRecord record = start(from, TorchUse::implement);
-    record.writes = from.writes;
     // `fn.register_kernel`, `custom_op` without a body of its own and the like.
     if (!from.functions.empty()) record.function = source_function(from.functions[0], file_);
+    for (const std::string& written : from.writes) {
+      record.writes.push_back({written, record.function.place});
+    }
     if (from.key.state == PythonText::State::undecided) {
       add(std::move(record));
       return;

@@ -2,6 +2,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "opseal/schema_text.h"
 #include "tests/mutants/families.h"
@@ -85,6 +87,16 @@ bool neighbours_are_shaped(const Place& place) {
   return near > 5 && shaped * 100 >= all * 95 && near_shaped * 100 >= near * 95;
 }
 
+std::vector<std::string> positional_names(const std::string& text) {
+  std::vector<std::string> names;
+  const std::optional<OperatorSchema> schema = read_torch_schema(text);
+  if (!schema) return names;
+  for (const SchemaOperand& input : schema->inputs) {
+    if (!input.keyword_only) names.emplace_back(input.name);
+  }
+  return names;
+}
+
 void drop_rows(Json& kernels, const char* platform) {
   for (std::size_t at = kernels.size(); at-- > 0;) {
     if (kernels[at]["platform"] == platform) kernels.erase(at);
@@ -106,6 +118,16 @@ std::size_t positional_arguments(const Place& place) {
 
 std::vector<Mistake> definition_mistakes() {
   return {
+      {"argument-order", "the first two parameters of the shape function swapped",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!in_torch(place)) return false;
+         const std::vector<std::string> names = positional_names(op["schema"]);
+         if (names.size() < 2 || has(at(op, "abstract"), "kind")) return false;
+         op["abstract"] = {{"name", "swapped"}, {"parameters", names}};
+         std::swap(op["abstract"]["parameters"][0], op["abstract"]["parameters"][1]);
+         return true;
+       }},
       {"fake-missing", "the shape function lost, where neighbours have one",
        [](Place& place) {
          if (!is_system(place, "torch") || !place.item.contains("abstract")) return false;

@@ -1,0 +1,113 @@
+#include "analyzers/sources/kernel_writes.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "analyzers/sources/code_functions.h"
+#include "analyzers/sources/cpp_function.h"
+#include "analyzers/sources/written_parameters.h"
+#include "analyzers/words.h"
+
+namespace opseal {
+namespace {
+
+// A function that kernels are registered with, where a file has its body.
+struct Body {
+  std::uint32_t file = 0;
+  std::size_t parameters = 0;
+  // Parameters, and where they are written.
+  std::vector<std::pair<std::size_t, SourcePlace>> written;
+};
+
+using Bodies = std::map<std::string, std::vector<Body>, std::less<>>;
+
+bool is_kernel(const TorchRecord& record) {
+  return record.use == TorchUse::implement && !record.python && !record.function.name.empty() &&
+         record.function.parameters.size() == record.function.positional &&
+         record.function.positional > 0;
+}
+
+// Whether a text has one of the words.
+bool has_one_of(std::string_view text, const std::set<std::string, std::less<>>& words) {
+  for (std::size_t at = 0; at < text.size();) {
+    if (!is_word_byte(text[at])) {
+      ++at;
+      continue;
+    }
+    const std::size_t begin = at;
+    while (at < text.size() && is_word_byte(text[at])) ++at;
+    if (words.contains(text.substr(begin, at - begin))) return true;
+  }
+  return false;
+}
+
+void read_file(const std::string& bytes, std::uint32_t number,
+               const std::set<std::string, std::less<>>& names, Bodies& bodies) {
+  CodeFunctions code;
+  code.add(number, {}, bytes);
+  WrittenParameters writes(code);
+  for (const auto& function : code.functions()) {
+    const auto name = names.find(base_of(function->name));
+    if (name == names.end()) continue;
+    Body body{number, function->parameters.size(), {}};
+    const WrittenParameters::Written& written = writes.of(*function);
+    const Tokens tokens = code.tokens_of(*function);
+    for (std::size_t at = 0; at < written.size(); ++at) {
+      if (written[at])
+        body.written.emplace_back(at, place_of(tokens.subspan(*written[at], 1), number));
+    }
+    bodies[*name].push_back(std::move(body));
+  }
+}
+
+// The body in the file that declares the function or registers it, else the only one.
+const Body* meant_by(const TorchRecord& record, const std::vector<Body>& bodies) {
+  for (const std::uint32_t file : {record.function.place.file, record.place.file}) {
+    const Body* found = nullptr;
+    std::size_t count = 0;
+    for (const Body& body : bodies) {
+      if (body.file != file) continue;
+      found = &body;
+      ++count;
+    }
+    if (count == 1) return found;
+    if (count > 1) return nullptr;
+  }
+  return bodies.size() == 1 ? &bodies.front() : nullptr;
+}
+
+}  // namespace
+
+void find_kernel_writes(const std::vector<std::size_t>& numbers,
+                        const std::function<bool(std::size_t, std::string&)>& read,
+                        std::vector<TorchRecord>& records) {
+  std::set<std::string, std::less<>> names;
+  for (const TorchRecord& record : records) {
+    if (is_kernel(record)) names.emplace(base_of(record.function.name));
+  }
+  if (names.empty()) return;
+  Bodies bodies;
+  std::string bytes;
+  for (const std::size_t number : numbers) {
+    if (!read(number, bytes) || bytes.find("Tensor") == bytes.npos) continue;
+    if (has_one_of(bytes, names)) {
+      read_file(bytes, static_cast<std::uint32_t>(number), names, bodies);
+    }
+  }
+  for (TorchRecord& record : records) {
+    if (!is_kernel(record)) continue;
+    const auto found = bodies.find(base_of(record.function.name));
+    if (found == bodies.end()) continue;
+    const Body* body = meant_by(record, found->second);
+    if (body == nullptr || body->parameters != record.function.positional) continue;
+    for (const auto& [parameter, place] : body->written) {
+      if (record.function.types[parameter] != "Tensor") continue;
+      record.writes.push_back({record.function.parameters[parameter], place});
+    }
+  }
+}
+
+}  // namespace opseal
