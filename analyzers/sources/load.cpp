@@ -433,7 +433,9 @@ class SourceLoader {
 
   // Where kernels choose by dtype, and functions of modules that are a forward or a backward.
   void find_choices(std::vector<TorchRecord>& records) {
-    const std::vector<BoundFunction*> bound = gradient_functions(records_.extensions);
+    // Where not everything is given, a function that is handed on may choose by more.
+    std::vector<BoundFunction*> bound;
+    if (!folder_.partial) bound = gradient_functions(records_.extensions);
     const std::size_t kernels = records.size();
     for (const BoundFunction* function : bound) {
       TorchRecord record;
@@ -480,7 +482,6 @@ class SourceLoader {
 
   // Modules of C++ and the Python that asks for them. What isn't given may be what defines a name.
   void find_extensions() {
-    if (folder_.partial) return;
     for (FileRecords& file : records_.files) {
       for (ExtensionBlock& block : file.extensions) {
         records_.extensions.push_back(std::move(block));
@@ -489,7 +490,7 @@ class SourceLoader {
     std::set<std::string> others;
     for (FileRecords& file : records_.files) others.merge(file.module_texts);
     records_.extension_uses = find_extension_uses(
-        records_.extensions, others, paths_,
+        records_.extensions, others, paths_, folder_.partial,
         [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); });
   }
 
