@@ -467,13 +467,17 @@ class SourceLoader {
     }
     if (all.classes.empty()) return;
     std::vector<std::string> names;
-    for (const PluginClass& one : all.classes) names.push_back(one.name);
+    for (PluginClass& one : all.classes) {
+      names.push_back(one.name);
+      one.in_header = is_header_path(paths_[one.place.file]);
+    }
     const Needles needles(std::move(names));
     std::string bytes;
     PlainSource plain;
     for (const std::size_t at : cpp_files_) {
       if (!read_again(at, bytes)) continue;
       read_fragments(bytes, all.fragments);
+      all.registers = all.registers || registers_plugins(bytes);
       if (!needles.occur_in(bytes)) continue;
       read_plain(static_cast<std::uint32_t>(at), bytes, plain);
       mark_used(plain, all.classes);
