@@ -125,7 +125,13 @@ class DocumentWriter {
         files.insert(function.bound->place.file);
       }
     }
-    begin({}, files, {}, writer);
+    std::vector<UndecidedName> undecided;
+    for (const ExtensionModule& module : tree.modules) {
+      if (module.open) {
+        undecided.push_back({module.name, module.functions.front().bound->place});
+      }
+    }
+    begin({}, files, undecided, writer);
     write_extensions(tree, writer);
     writer.end();
   }
