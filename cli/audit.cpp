@@ -107,11 +107,15 @@ void add_problems(Discovered& found, Facts& facts) {
   facts.append(std::move(part));
 }
 
-std::uint64_t count_operators(const Facts& facts) {
-  std::uint64_t operators = 0;
-  for (const Document& document : facts.documents)
-    operators += facts.root(document)[Key::operators].size();
-  return operators;
+std::uint64_t count_listed(const Facts& facts, Key key) {
+  std::uint64_t listed = 0;
+  for (const Document& document : facts.documents) listed += facts.root(document)[key].size();
+  return listed;
+}
+
+void count_content(Audit& audit) {
+  audit.operators = count_listed(audit.facts, Key::operators);
+  audit.bound_functions = count_listed(audit.facts, Key::functions);
 }
 
 std::uint64_t count_libraries(const Facts& facts) {
@@ -236,11 +240,13 @@ void conclude(Audit& audit, bool allow_empty) {
     if (!audit.settings.strict || !run.skipped || !is_asked_for(audit.settings, run)) continue;
     audit.unheard.push_back(std::string(run.rule->id) + " (" + run.reason + ')');
   }
-  // Inputs without anything that a rule looks at are as good as none.
+  // Inputs without anything that a rule looks at are as good as none; but sources in which a
+  // registration was read were looked at as a whole, and are sound where nothing is found.
+  const bool sources = audit.source_trees > 0 && audit.settings.select.empty();
   const bool ran = audit.settings.compares
                        ? has_two_dumps(audit.facts)
-                       : std::any_of(audit.runs.begin(), audit.runs.end(),
-                                     [](const RuleRun& run) { return !run.skipped; });
+                       : sources || std::any_of(audit.runs.begin(), audit.runs.end(),
+                                                [](const RuleRun& run) { return !run.skipped; });
   audit.complete = !unread && audit.unheard.empty();
   if (fails(audit)) {
     audit.exit_code = exit_code::findings;
@@ -322,7 +328,7 @@ Audit read_inputs(const Options& options) {
   audit.arguments = options.arguments;
   audit.settings = make_settings(options);
   read_paths(options, audit);
-  audit.operators = count_operators(audit.facts);
+  count_content(audit);
   return audit;
 }
 
@@ -347,7 +353,7 @@ Audit run_diff(const Options& options) {
 
 void compare_dumps(const Options& options, Audit& audit) {
   const std::vector<const Rule*> rules = choose_rules(audit.settings);
-  audit.operators = count_operators(audit.facts);
+  count_content(audit);
   if (has_two_dumps(audit.facts)) audit.changes = find_changes(audit.facts);
   judge(options, rules, audit);
 }

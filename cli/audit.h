@@ -42,6 +42,8 @@ struct Audit {
   std::uint64_t other_files = 0;
   std::uint64_t excluded_files = 0;
   std::uint64_t operators = 0;
+  // What modules of C++ give Python beside any registry.
+  std::uint64_t bound_functions = 0;
   // Built files whose content was read, those in packages included.
   std::uint64_t libraries = 0;
   // Under --strict: rules that were asked for and had nothing to look at, each with the reason.

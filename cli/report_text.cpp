@@ -221,7 +221,10 @@ class TextReport {
 
   std::string content_text() const {
     std::string text;
-    if (audit_.operators > 0 || audit_.libraries == 0) text = plural(audit_.operators, "operator");
+    if (audit_.bound_functions > 0) text = plural(audit_.bound_functions, "bound function");
+    if (audit_.operators > 0 || (text.empty() && audit_.libraries == 0)) {
+      text = plural(audit_.operators, "operator") + (text.empty() ? "" : ", ") + text;
+    }
     if (audit_.libraries == 0) return text;
     if (!text.empty()) text += ", ";
     return text + plural(audit_.libraries, "library", "libraries");

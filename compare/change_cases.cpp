@@ -51,30 +51,32 @@ std::string texts(const std::vector<ServedDtypes::Entry>& entries) {
 
 }  // namespace
 
-void compare_cases(const Compared& compared, const Fact& before, const Fact& after) {
-  if (!compared.list.both(before, after, Key::dispatches)) return;
+void compare_choices(ChangeList& list, const std::string& subject, const std::string& what,
+                     const Fact& before, const Fact& after) {
+  if (!list.both(before, after, Key::dispatches)) return;
   const std::map<std::string_view, Choice> then = choices_of(before);
-  const std::string kernel = decision_text(after);
   for (const auto& [expression, now] : choices_of(after)) {
     const auto found = then.find(expression);
     if (found == then.end() || !found->second.cases.complete || !now.cases.complete) continue;
-    const std::string front = "kernel " + kernel + " has ";
+    const std::string front = what + " has ";
     const std::string behind = " where it asks " + quote(expression);
     const auto lost = lacking(found->second.cases, now.cases);
     const auto gained = lacking(now.cases, found->second.cases);
     if (!lost.empty()) {
-      compared.list.add(Impact::breaking, "dtypes", compared.subject,
-                        front + "no case for " + texts(lost) + " any more" + behind,
-                        "calls with these dtypes fail or are converted", lost.front().where,
-                        now.where);
+      list.add(Impact::breaking, "dtypes", subject,
+               front + "no case for " + texts(lost) + " any more" + behind,
+               "calls with these dtypes fail or are converted", lost.front().where, now.where);
     }
     if (!gained.empty()) {
-      compared.list.add(Impact::additive, "dtypes", compared.subject,
-                        front + "a case for " + texts(gained) + behind + ", before none",
-                        "it can be called with more dtypes", found->second.where,
-                        gained.front().where);
+      list.add(Impact::additive, "dtypes", subject,
+               front + "a case for " + texts(gained) + behind + ", before none",
+               "it can be called with more dtypes", found->second.where, gained.front().where);
     }
   }
+}
+
+void compare_cases(const Compared& compared, const Fact& before, const Fact& after) {
+  compare_choices(compared.list, compared.subject, "kernel " + decision_text(after), before, after);
 }
 
 }  // namespace opseal

@@ -66,6 +66,11 @@ void compare_kernels(const Compared& compared);
 void compare_kernel_members(const Compared& compared, const Fact& before, const Fact& after);
 // The dtypes for which the code behind one kernel has a case.
 void compare_cases(const Compared& compared, const Fact& before, const Fact& after);
+// The same of anything whose code chooses: `what` is it in a sentence.
+void compare_choices(ChangeList& list, const std::string& subject, const std::string& what,
+                     const Fact& before, const Fact& after);
+// What modules of C++ give Python.
+void compare_bindings(ChangeList& list, const Facts& facts);
 // Arguments and results. False where the texts are equal or can't be read, and so nothing is told.
 bool compare_schemas(const Compared& compared);
 // Inputs, outputs and attributes by themselves. Where `compare_schemas` has told what differs,

@@ -144,6 +144,7 @@ Changes find_changes(const Facts& facts) {
   for_each_manifest_pair(facts, [&list](const Fact& before, const Fact& after) {
     compare_manifests(list, before, after);
   });
+  compare_bindings(list, facts);
   compare_libraries(list, facts);
   find_systems_apart(facts, changes);
   changes.unpaired = operators.unsaid + targets.unsaid;

@@ -53,6 +53,15 @@ std::size_t printable_misfit(std::string_view name) {
   return name.empty() ? 0 : fits;
 }
 
+// Python takes letters beyond ASCII in names, too.
+std::size_t python_misfit(std::string_view name) {
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    const bool is_ascii = static_cast<unsigned char>(name[at]) < 0x80;
+    if (is_ascii && printable_misfit(name.substr(at, 1)) != fits) return at;
+  }
+  return name.empty() ? 0 : fits;
+}
+
 // " (U+00E9)" for a character outside ASCII, since it may look like another one or like nothing.
 std::string code_point(std::string_view character) {
   if (character.size() < 2) return {};
@@ -80,6 +89,9 @@ constexpr Grammar grammars[] = {
     {"torch", torch_misfit, torch_words},
 };
 constexpr Grammar other_grammar = {"", printable_misfit, printable_words};
+
+constexpr Grammar python_grammar = {"", python_misfit,
+                                    "printable, without blanks, quotes or backslashes"};
 
 const Grammar& grammar_of(const Fact& manifest) {
   for (const Grammar& grammar : grammars) {
@@ -124,6 +136,9 @@ void check(const Facts& facts, Sink& sink) {
     for (const Fact target : manifest[Key::targets].items()) {
       check_name(other_grammar, manifest, target, sink);
     }
+    for (const Fact function : manifest[Key::functions].items()) {
+      check_name(python_grammar, manifest, function, sink);
+    }
   }
 }
 
@@ -141,7 +156,7 @@ extern constinit const Rule name_charset{
     .example = R"({"name": "café"})",
     .fix = "use ASCII letters, digits and underscores",
     .severity = Severity::error,
-    .inspects = "name of an operator or target",
+    .inspects = "name of an operator, target or bound function",
     .check = check,
 };
 

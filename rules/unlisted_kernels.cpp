@@ -37,7 +37,8 @@ void check_unlisted_kernels(const Facts& facts, Unlisted kind, Sink& sink) {
                                 : "kernel";
       message += " on " + decision_text(kernel) + versions_text(kernel);
       // Plugins and custom operators come to their runtime as objects.
-      if (is_of_sources(manifest) && !kernel[Key::versions][Key::until].said()) {
+      const bool is_object = is_of_sources(manifest) && !kernel[Key::versions][Key::until].said();
+      if (is_object) {
         message += " is defined, and nothing registers it";
       } else {
         message += declared ? " is defined and declared, and listed in no table"
@@ -45,6 +46,10 @@ void check_unlisted_kernels(const Facts& facts, Unlisted kind, Sink& sink) {
       }
       Finding& finding = sink.add(subject_of(manifest, op), std::move(message),
                                   evidence(kernel, "the kernel" + site_of(kernel)));
+      if (is_object) finding.fix = "register it, or remove it";
+      // Where it has none, that stands at the kernel itself.
+      const Location& where = listed.where();
+      if (where.file == kernel.where().file && where.offset == kernel.where().offset) continue;
       finding.related.push_back(evidence(listed, "where its siblings are listed"));
     }
   });

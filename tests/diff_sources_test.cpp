@@ -170,4 +170,35 @@ TEST_CASE("what a side leaves unsaid is no change") {
       open + plain_schema)));
 }
 
+TEST_CASE("functions that a module of C++ doesn't give Python any more are lost") {
+  const auto module = [](const std::string& body) {
+    return "PYBIND11_MODULE(_ext, m) {\n" + body + "}\n";
+  };
+  const std::string add = "  m.def(\"add\", [](int a, int b) { return a + b; }, py::arg(\"a\"), ";
+  const std::string two = add + "py::arg(\"b\"));\n";
+  const std::string neg = "  m.def(\"neg\", [](int a) { return -a; });\n";
+  CHECK(changes_in("csrc/ext.cpp", module(two + neg), module(two)) ==
+        Lines{"breaking _ext.neg: not bound any more"});
+  CHECK(changes_in("csrc/ext.cpp", module(two), module(two + neg)) ==
+        Lines{"additive _ext.neg: newly bound"});
+  CHECK(changes_in("csrc/ext.cpp", module(two), module(add + "py::arg(\"by\"));\n")) ==
+        Lines{"breaking _ext.add: takes no `b` by name any more"});
+  CHECK(changes_in("csrc/ext.cpp", module(two), module(add + "py::arg(\"b\") = 1);\n")) ==
+        Lines{"additive _ext.add: takes 1 required argument, before 2"});
+  const auto choosing = [&](const std::string& macro) {
+    return kernel_of("Tensor x", macro) +
+           module("  m.def(\"norm_forward\", &norm);\n  m.def(\"norm_backward\", &norm);\n");
+  };
+  CHECK(changes_in("csrc/ext.cpp", choosing("AT_DISPATCH_FLOATING_TYPES_AND_HALF"),
+                   choosing("AT_DISPATCH_FLOATING_TYPES"))
+            .contains("breaking _ext.norm_forward: it has no case for `f16` any more where it asks "
+                      "`x.scalar_type()`"));
+  // What a macro of others binds isn't seen.
+  CHECK(changes_in("csrc/ext.cpp", module(two + neg), module(two + "  BIND_THE_REST(m);\n")) ==
+        Lines{});
+  // Another package takes the same module.
+  const std::string built = "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {\n" + two + "}\n";
+  CHECK(changes_in("csrc/ext.cpp", module(two), built).size() == 2);
+}
+
 }  // namespace opseal::test

@@ -116,9 +116,7 @@ class DocumentWriter {
   }
 
   void write_extension_document(PlacedWriter& writer) {
-    const bool asked = !records_.extension_uses.uses.empty();
-    const ExtensionTree choosing = asked ? ExtensionTree() : choosing_modules(records_.extensions);
-    const ExtensionTree& tree = asked ? records_.extension_uses : choosing;
+    const ExtensionTree& tree = records_.extension_uses;
     if (tree.modules.empty() && tree.uses.empty()) return;
     std::set<std::uint32_t> files;
     for (const ExtensionUse& use : tree.uses) files.insert(use.place.file);
@@ -127,7 +125,13 @@ class DocumentWriter {
         files.insert(function.bound->place.file);
       }
     }
-    begin({}, files, {}, writer);
+    std::vector<UndecidedName> undecided;
+    for (const ExtensionModule& module : tree.modules) {
+      if (module.open) {
+        undecided.push_back({module.name, module.functions.front().bound->place});
+      }
+    }
+    begin({}, files, undecided, writer);
     write_extensions(tree, writer);
     writer.end();
   }

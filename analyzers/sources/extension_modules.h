@@ -10,17 +10,28 @@
 #include <vector>
 
 #include "analyzers/python/constants.h"
-#include "analyzers/python/scopes.h"
-#include "analyzers/python/syntax.h"
+#include "analyzers/python/parsed.h"
 #include "analyzers/sources/extensions.h"
 
 namespace opseal {
 
-struct PythonFile {
-  std::string text;
-  std::unique_ptr<PythonSyntax> syntax;
-  std::unique_ptr<PythonScopes> scopes;
-  std::unique_ptr<PythonConstants> constants;
+// A Python file that is kept as long as names lead to it.
+class PythonFile {
+ public:
+  // Throws InputError as `PythonSyntax` does.
+  explicit PythonFile(std::string bytes)
+      : text(std::move(bytes)), code_(text), constants(code_.syntax, code_.scopes) {}
+
+  const std::string text;
+
+ private:
+  const ParsedPython code_;
+
+ public:
+  const PythonSyntax& syntax = code_.syntax;
+  const PythonScopes& scopes = code_.scopes;
+  // What it works out it keeps.
+  mutable PythonConstants constants;
 };
 
 // A module, or something in it: `_C.f`.
@@ -41,13 +52,15 @@ class ExtensionModules {
   // `CUDAExtension("pkg._C", [sources])`, `load(name="x", sources=[…])`
   void add_declarations(const PythonFile& file, std::uint32_t number);
   // The last parts of all names.
-  std::set<std::string> last_names() const;
+  std::set<std::string, std::less<>> last_names() const;
 
   // The module that a path means, or an empty text. `in_tree`: the parts are folders of the tree,
   // else what an import says. `own_root`: the tree has Python below the first part.
   std::string find(const std::vector<std::string>& parts, bool in_tree, bool own_root);
 
   const ExtensionModule& module(const std::string& name) { return modules_[name]; }
+  // Those that are none of the ones told, each once and by the longest name that anybody gives it.
+  std::vector<ExtensionModule> others_than(const std::vector<ExtensionModule>& told) const;
   // Python itself gives the module that name.
   void give(const ExtensionName& owner, const std::string& name) {
     modules_[owner.module].texts.insert(asked_name(owner, name));
@@ -59,10 +72,16 @@ class ExtensionModules {
  private:
   struct Declared {
     std::vector<std::string> parts;
-    std::vector<std::size_t> blocks;
+    std::set<std::size_t> blocks;
+    // It is all that have no name of their own, as far as anybody says.
+    bool all_open = false;
   };
+  // The names that end in one word; with more the word means nothing.
+  static constexpr std::size_t most_namesakes = 512;
 
-  void add(const std::string& name, std::vector<std::size_t> blocks);
+  Declared& declare(const std::string& name);
+  std::set<std::size_t> blocks_of(const Declared& declared) const;
+  ExtensionModule collected(const std::string& name, const std::set<std::size_t>& blocks) const;
   std::vector<std::size_t> modules_in(const std::vector<std::string>& sources,
                                       std::string_view folder) const;
   void collect(std::size_t block, const std::string& submodule, std::size_t depth,
@@ -74,6 +93,9 @@ class ExtensionModules {
   std::multimap<std::string, std::size_t> functions_;
   // By dotted name.
   std::map<std::string, Declared> declared_;
+  std::unordered_map<std::string, std::vector<std::string>> by_last_;
+  // Modules without a name of their own, by the names of their files.
+  std::unordered_map<std::string, std::vector<std::size_t>> open_by_file_;
   std::unordered_map<std::string, ExtensionModule> modules_;
 };
 

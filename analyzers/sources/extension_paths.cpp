@@ -95,18 +95,14 @@ bool PythonFiles::has_namesake(const std::vector<std::string>& parts) const {
 const PythonFile* PythonFiles::parsed(std::uint32_t file) {
   const auto [at, is_new] = files_.try_emplace(file);
   if (!is_new) return at->second.get();
-  auto parsed = std::make_unique<PythonFile>();
-  if (!read_(file, parsed->text) || bytes_ + parsed->text.size() > most_bytes) return nullptr;
-  bytes_ += parsed->text.size();
+  std::string bytes;
+  if (!read_(file, bytes) || bytes_ + bytes.size() > most_bytes) return nullptr;
+  bytes_ += bytes.size();
   try {
-    parsed->syntax = std::make_unique<PythonSyntax>(parsed->text);
+    at->second = std::make_unique<PythonFile>(std::move(bytes));
   } catch (const InputError&) {
     // Told where registrations are read.
-    return nullptr;
   }
-  parsed->scopes = std::make_unique<PythonScopes>(*parsed->syntax);
-  parsed->constants = std::make_unique<PythonConstants>(*parsed->syntax, *parsed->scopes);
-  at->second = std::move(parsed);
   return at->second.get();
 }
 
@@ -190,7 +186,7 @@ std::vector<ExtensionName> ExtensionPaths::settle(std::uint32_t asking,
     if (!files_.is_taken(file)) continue;
     const PythonFile* parsed = files_.parsed(file);
     if (parsed == nullptr) continue;
-    const std::vector<PythonBinding>& bindings = parsed->scopes->find(parts[at + 1], 0);
+    const std::vector<PythonBinding>& bindings = parsed->scopes.find(parts[at + 1], 0);
     if (bindings.empty()) continue;
     std::vector<ExtensionName> names = of_bindings(file, bindings, depth + 1);
     for (ExtensionName& name : names) {
@@ -227,7 +223,7 @@ std::vector<ExtensionName> ExtensionPaths::of(std::uint32_t number, SyntaxIndex 
                                               std::size_t depth) {
   const PythonFile* file = files_.parsed(number);
   if (file == nullptr || depth > most_depth || ++steps_ > most_steps) return {};
-  const PythonSyntax& syntax = *file->syntax;
+  const PythonSyntax& syntax = file->syntax;
   std::vector<std::string_view> parts;
   SyntaxIndex at = syntax.unwrapped(expression);
   while (syntax.is(at, SyntaxKind::attribute)) {
@@ -240,7 +236,7 @@ std::vector<ExtensionName> ExtensionPaths::of(std::uint32_t number, SyntaxIndex 
   if (syntax.is(at, SyntaxKind::call)) {
     names = of_call(number, at, depth);
   } else if (syntax.is(at, SyntaxKind::identifier)) {
-    const std::vector<PythonBinding>& bindings = file->scopes->find(syntax.text_of(at), at);
+    const std::vector<PythonBinding>& bindings = file->scopes.find(syntax.text_of(at), at);
     if (bindings.empty()) return {};
     const bool is_package = bindings.front().kind == PythonBinding::Kind::import &&
                             bindings.size() == 1 && !parts.empty();
@@ -272,7 +268,7 @@ std::vector<ExtensionName> ExtensionPaths::of(std::uint32_t number, SyntaxIndex 
 std::vector<ExtensionName> ExtensionPaths::of_call(std::uint32_t number, SyntaxIndex call,
                                                    std::size_t depth) {
   const PythonFile* file = files_.parsed(number);
-  const PythonSyntax& syntax = *file->syntax;
+  const PythonSyntax& syntax = file->syntax;
   const SyntaxIndex callee = syntax.child(call, SyntaxField::function);
   const SyntaxIndex list = syntax.child(call, SyntaxField::arguments);
   if (callee == no_syntax || !syntax.is(list, SyntaxKind::argument_list)) return {};
@@ -293,7 +289,7 @@ std::vector<ExtensionName> ExtensionPaths::of_call(std::uint32_t number, SyntaxI
     }
   }
   if (name == no_syntax) return {};
-  const PythonConstant constant = file->constants->of(name);
+  const PythonConstant constant = file->constants.of(name);
   if (!constant.is_text() || constant.text.empty()) return {};
   if (text == "load_ext") return of_loaded(constant.text);
   if (text == "import_module" || text == "__import__") {
@@ -308,11 +304,11 @@ std::vector<std::string> ExtensionPaths::handed_on(std::uint32_t number) {
   const PythonFile* file = files_.parsed(number);
   std::vector<std::string> names;
   if (file == nullptr) return names;
-  const PythonSyntax& syntax = *file->syntax;
+  const PythonSyntax& syntax = file->syntax;
   for (SyntaxIndex at = 0; at < syntax.nodes.size(); ++at) {
     if (!syntax.is(at, SyntaxKind::identifier)) continue;
     const std::string_view text = syntax.text_of(at);
-    const std::vector<PythonBinding>& bindings = file->scopes->find(text, 0);
+    const std::vector<PythonBinding>& bindings = file->scopes.find(text, 0);
     if (bindings.empty() || bindings.front().name != at) continue;
     const std::vector<ExtensionName> meant = of_bindings(number, bindings, 1);
     const bool is_module = std::any_of(meant.begin(), meant.end(),

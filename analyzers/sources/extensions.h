@@ -105,19 +105,17 @@ struct ExtensionTree {
 // Gives the bytes of a file by its number; false when they can't be had.
 using ReadFileNumbered = std::function<bool(std::size_t file, std::string& bytes)>;
 
-// What the Python of a tree asks modules for. `paths`: of the files, sorted; blocks outlive the
-// result.
-// `others`: names that modules may have from elsewhere.
+// The modules of a tree and what its Python asks them for. `paths`: of the files, sorted; blocks
+// outlive the result.
+// `others`: names that modules may have from elsewhere. `partial`: not all of the tree is given, so
+// that nothing is told of what Python asks for.
 ExtensionTree find_extension_uses(const std::vector<ExtensionBlock>& blocks,
                                   const std::set<std::string>& others,
-                                  const std::vector<std::string>& paths,
+                                  const std::vector<std::string>& paths, bool partial,
                                   const ReadFileNumbered& read);
 
 // Functions that are a forward or a backward by their names, where there are both.
 std::vector<BoundFunction*> gradient_functions(std::vector<ExtensionBlock>& blocks);
-
-// Modules that no Python of the tree asks for, as far as their functions choose by dtype.
-ExtensionTree choosing_modules(const std::vector<ExtensionBlock>& blocks);
 
 // Writes `functions`, and `uses` where there are any. Needs: an open document.
 void write_extensions(const ExtensionTree& tree, PlacedWriter& writer);

@@ -22,6 +22,8 @@ constexpr std::size_t most_functions = 20000;
 constexpr std::uint64_t most_steps = 8'000'000;
 // Tokens of the template arguments of one call.
 constexpr std::size_t longest_arguments = 256;
+// Braces within braces.
+constexpr std::size_t most_depth = 64;
 
 bool is_upper(std::string_view text) {
   return std::none_of(text.begin(), text.end(),
@@ -64,10 +66,14 @@ class ExtensionReader {
   void run() {
     for (std::uint32_t scope = 0; scope < found_.scopes.size(); ++scope) add_block(scope);
     if (variables_.empty()) return;
-    for (const Invocation& invocation : found_.list) {
-      if (invocation.form == InvocationForm::member && invocation.name == "def") {
-        read_def(invocation);
-      }
+    // Of each call the one that its chain of `def` begins with, which stands before it.
+    std::vector<std::uint32_t> roots(found_.list.size(), no_token);
+    for (std::uint32_t at = 0; at < found_.list.size(); ++at) {
+      const Invocation& invocation = found_.list[at];
+      if (invocation.form != InvocationForm::member || invocation.name != "def") continue;
+      const std::uint32_t previous = invocation.previous;
+      roots[at] = previous == no_token ? at : previous < at ? roots[previous] : no_token;
+      if (roots[at] != no_token) read_def(invocation, found_.list[roots[at]]);
     }
   }
 
@@ -261,21 +267,17 @@ class ExtensionReader {
   }
 
   const Variable* variable_for(std::uint32_t scope, std::string_view object) const {
-    for (; scope != no_scope; scope = found_.scopes[scope].parent) {
+    for (std::size_t depth = 0; scope != no_scope && depth < most_depth;
+         scope = found_.scopes[scope].parent, ++depth) {
       const auto variable = variables_.find({scope, object});
       if (variable != variables_.end()) return &variable->second;
     }
     return nullptr;
   }
 
-  void read_def(const Invocation& invocation) {
-    const Invocation* root = &invocation;
-    while (root->previous != no_token) {
-      root = &found_.list[root->previous];
-      if (root->name != "def") return;
-    }
-    if (root->form != InvocationForm::member || root->object.empty()) return;
-    const Variable* variable = variable_for(invocation.scope, root->object);
+  void read_def(const Invocation& invocation, const Invocation& root) {
+    if (root.object.empty()) return;
+    const Variable* variable = variable_for(invocation.scope, root.object);
     if (variable == nullptr || invocation.arguments.empty()) return;
     ExtensionBlock& block = out_[variable->block];
     if (block.functions.size() >= most_functions) {

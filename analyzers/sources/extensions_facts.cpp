@@ -79,22 +79,6 @@ std::vector<BoundFunction*> gradient_functions(std::vector<ExtensionBlock>& bloc
   return found;
 }
 
-ExtensionTree choosing_modules(const std::vector<ExtensionBlock>& blocks) {
-  ExtensionTree tree;
-  for (const ExtensionBlock& block : blocks) {
-    if (!block.module) continue;
-    ExtensionModule module;
-    // The build says it.
-    module.name = block.name.empty() ? "TORCH_EXTENSION_NAME" : block.name;
-    for (const BoundFunction& bound : block.functions) {
-      if (bound.dispatches.empty()) continue;
-      module.functions.push_back({bound.submodule + bound.name.text, &bound});
-    }
-    if (!module.functions.empty()) tree.modules.push_back(std::move(module));
-  }
-  return tree;
-}
-
 void write_extensions(const ExtensionTree& tree, PlacedWriter& writer) {
   const std::uint32_t functions = writer.open_list(Key::functions);
   for (const ExtensionModule& module : tree.modules) {

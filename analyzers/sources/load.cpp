@@ -437,7 +437,9 @@ class SourceLoader {
 
   // Where kernels choose by dtype, and functions of modules that are a forward or a backward.
   void find_choices(std::vector<TorchRecord>& records) {
-    const std::vector<BoundFunction*> bound = gradient_functions(records_.extensions);
+    // Where not everything is given, a function that is handed on may choose by more.
+    std::vector<BoundFunction*> bound;
+    if (!folder_.partial) bound = gradient_functions(records_.extensions);
     const std::size_t kernels = records.size();
     for (const BoundFunction* function : bound) {
       TorchRecord record;
@@ -469,13 +471,17 @@ class SourceLoader {
     }
     if (all.classes.empty()) return;
     std::vector<std::string> names;
-    for (const PluginClass& one : all.classes) names.push_back(one.name);
+    for (PluginClass& one : all.classes) {
+      names.push_back(one.name);
+      one.in_header = is_header_path(paths_[one.place.file]);
+    }
     const Needles needles(std::move(names));
     std::string bytes;
     PlainSource plain;
     for (const std::size_t at : cpp_files_) {
       if (!read_again(at, bytes)) continue;
       read_fragments(bytes, all.fragments);
+      all.registers = all.registers || registers_plugins(bytes);
       if (!needles.occur_in(bytes)) continue;
       read_plain(static_cast<std::uint32_t>(at), bytes, plain);
       mark_used(plain, all.classes);
@@ -484,7 +490,6 @@ class SourceLoader {
 
   // Modules of C++ and the Python that asks for them. What isn't given may be what defines a name.
   void find_extensions() {
-    if (folder_.partial) return;
     for (FileRecords& file : records_.files) {
       for (ExtensionBlock& block : file.extensions) {
         records_.extensions.push_back(std::move(block));
@@ -493,7 +498,7 @@ class SourceLoader {
     std::set<std::string> others;
     for (FileRecords& file : records_.files) others.merge(file.module_texts);
     records_.extension_uses = find_extension_uses(
-        records_.extensions, others, paths_,
+        records_.extensions, others, paths_, folder_.partial,
         [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); });
   }
 

@@ -18,6 +18,8 @@ constexpr std::array<std::string_view, 5> asked_methods{
 constexpr std::array<std::string_view, 2> making_methods{"createPlugin", "deserializePlugin"};
 // Pieces of names that are shorter fit everything.
 constexpr std::size_t shortest_fragment = 4;
+// Namespaces and classes around a name.
+constexpr std::size_t most_depth = 64;
 // Tokens between the name of a class and its braces.
 constexpr std::uint32_t longest_head = 400;
 
@@ -186,6 +188,14 @@ void read_plugins(const PlainSource& source, PluginRecords& records) {
   read_plugin_storage(source, records.storage);
 }
 
+bool registers_plugins(std::string_view bytes) {
+  constexpr std::array<std::string_view, 6> words{"REGISTER_TENSORRT_PLUGIN", "registerCreator",
+                                                  "getPluginCreators",        "getCreators",
+                                                  "setLoggerFinder",          "initializePlugin"};
+  return std::any_of(words.begin(), words.end(),
+                     [bytes](std::string_view word) { return bytes.find(word) != bytes.npos; });
+}
+
 void read_fragments(std::string_view bytes, std::set<std::string>& fragments) {
   if (bytes.find("##") == bytes.npos) return;
   TextArena arena;
@@ -262,8 +272,10 @@ void mark_used(const PlainSource& source, std::vector<PluginClass>& classes) {
     const bool qualifies = at + 1 < all.size() && all[at + 1].is("::");
     if (qualifies) {
       bool within = false;
-      for (std::uint32_t scope = source.scope_of(at); scope != no_scope && !within;
-           scope = source.shape.scopes[scope].parent) {
+      std::size_t depth = 0;
+      for (std::uint32_t scope = source.scope_of(at);
+           scope != no_scope && !within && depth < most_depth;
+           scope = source.shape.scopes[scope].parent, ++depth) {
         const ScopeKind kind = source.shape.scopes[scope].kind;
         within = kind == ScopeKind::function || kind == ScopeKind::lambda;
       }

@@ -23,6 +23,8 @@ struct PluginClass {
   std::string name;
   BuildCondition when;
   SourcePlace place;
+  // It stands in a header, which another project may include.
+  bool in_header = false;
   // Somebody but the class itself names it, and where.
   bool used = false;
   SourcePlace use;
@@ -51,6 +53,8 @@ struct PluginRecords {
   std::vector<PluginStorage> storage;
   // What macros paste names together from.
   std::set<std::string> fragments;
+  // Some file registers or hands out plugins, be it by a name that isn't seen.
+  bool registers = false;
 };
 
 // Whether a file may define such a class.
@@ -60,6 +64,9 @@ void read_plugins(const PlainSource& source, PluginRecords& records);
 
 // Marks the classes that a file names.
 void mark_used(const PlainSource& source, std::vector<PluginClass>& classes);
+
+// Whether a file registers plugins, or hands them out to a library that does.
+bool registers_plugins(std::string_view bytes);
 
 // Adds the fragments of names that the macros of a file paste.
 void read_fragments(std::string_view bytes, std::set<std::string>& fragments);

@@ -38,6 +38,7 @@ class PluginWriter {
       if (one.kind == kind && one.used && sibling_ == nullptr) sibling_ = &one;
     }
     if (partial || records.fragments.size() > most_fragments) sibling_ = nullptr;
+    alone_ = !partial && records.fragments.size() <= most_fragments && sibling_ == nullptr;
   }
 
   void run() {
@@ -131,6 +132,15 @@ class PluginWriter {
     return number;
   }
 
+  // Nobody names any class of its kind, and no other project can name this one: it stands in a
+  // source, or its methods do in a tree that registers nothing.
+  bool is_unreachable(const PluginClass& one) const {
+    if (!one.in_header) return true;
+    const PluginMethod* name = name_method(one);
+    return kind_ == PluginKind::tensorrt && !records_.registers &&
+           name->place.file != one.place.file;
+  }
+
   // A macro may make its name.
   bool may_be_pasted(const std::string& name) const {
     return std::any_of(
@@ -180,6 +190,9 @@ class PluginWriter {
     } else if (sibling_ != nullptr && !may_be_pasted(one.name)) {
       writer_.truth(Key::listed, false, sibling_->use);
       writer_.texts(Key::witnesses, {"declared"}, one.place);
+    } else if (alone_ && is_unreachable(one) && !may_be_pasted(one.name)) {
+      writer_.truth(Key::listed, false, one.place);
+      writer_.texts(Key::witnesses, {"declared"}, one.place);
     }
     write_built(one);
     writer_.text_if(Key::when, one.when.text(), one.place);
@@ -195,6 +208,8 @@ class PluginWriter {
   std::map<std::string, std::size_t> count_;
   // One that is named somewhere.
   const PluginClass* sibling_ = nullptr;
+  // None is, in a tree that is read as a whole.
+  bool alone_ = false;
 };
 
 }  // namespace

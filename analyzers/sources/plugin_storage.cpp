@@ -4,6 +4,8 @@
 #include "analyzers/sources/plugin_storage.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
 #include "analyzers/sources/cpp_function.h"
 
@@ -11,6 +13,9 @@ namespace opseal {
 namespace {
 
 using Names = std::vector<std::string>;
+
+// Tokens of all methods that are read in one file.
+constexpr std::uint64_t most_steps = 8'000'000;
 
 bool contains(Tokens tokens, std::string_view text) {
   return std::ranges::any_of(tokens, [&](const Token& token) { return token.is(text); });
@@ -48,14 +53,22 @@ std::optional<Names> counted_by(Tokens value) {
   return names;
 }
 
+using Words = std::unordered_set<std::string_view>;
+
+Words words_of(Tokens tokens) {
+  Words words;
+  for (const Token& token : tokens) words.insert(token.text);
+  return words;
+}
+
 class Body {
  public:
   Body(const PlainSource& source, const Scope& scope)
       : tokens_(Tokens(source.unit.tokens)
                     .subspan(scope.body.begin, scope.body.end - scope.body.begin)),
-        parameters_(
+        parameters_(words_of(
             Tokens(source.unit.tokens)
-                .subspan(scope.parameters.begin, scope.parameters.end - scope.parameters.begin)) {}
+                .subspan(scope.parameters.begin, scope.parameters.end - scope.parameters.begin))) {}
 
   std::optional<Names> counted() const {
     if (is_split()) return {};
@@ -90,7 +103,7 @@ class Body {
   }
 
   bool add(std::string_view name, Names& names) const {
-    if (name.empty() || contains(parameters_, name)) return false;
+    if (name.empty() || parameters_.contains(name)) return false;
     names.emplace_back(name);
     return true;
   }
@@ -146,7 +159,7 @@ class Body {
   }
 
   Tokens tokens_;
-  Tokens parameters_;
+  Words parameters_;
 };
 
 // Takes bytes: `void const* data`.
@@ -161,17 +174,19 @@ bool takes_bytes(Tokens parameters) {
 // on at most what is called a name.
 bool starts_from_bytes(const PlainSource& source, const Scope& scope) {
   const std::vector<Token>& tokens = source.unit.tokens;
+  // What comes behind a `*`, up to the next comma.
+  Words pointers;
+  bool pointer = false;
+  for (std::uint32_t at = scope.parameters.begin; at < scope.parameters.end; ++at) {
+    if (tokens[at].is('*')) pointer = true;
+    if (tokens[at].is(',')) pointer = false;
+    if (pointer) pointers.insert(tokens[at].text);
+  }
   for (std::uint32_t at = scope.parameters.end; at < scope.body.begin; ++at) {
     const Token& token = tokens[at];
-    if (!token.is_identifier() || token.is("noexcept")) continue;
-    bool takes = false;
-    bool pointer = false;
-    for (std::uint32_t in = scope.parameters.begin; in < scope.parameters.end; ++in) {
-      if (tokens[in].is('*')) pointer = true;
-      if (tokens[in].is(',')) pointer = false;
-      takes = takes || (pointer && tokens[in].is(token.text));
+    if (token.is_identifier() && !token.is("noexcept") && pointers.contains(token.text)) {
+      return true;
     }
-    if (takes) return true;
   }
   return false;
 }
@@ -190,6 +205,8 @@ std::string owner_of(const PlainSource& source, const Scope& scope) {
 }  // namespace
 
 void read_plugin_storage(const PlainSource& source, std::vector<PluginStorage>& storage) {
+  // Bodies within bodies would be read again and again.
+  std::uint64_t steps = 0;
   for (const Scope& scope : source.shape.scopes) {
     if (scope.kind != ScopeKind::function || scope.name_token == no_token) continue;
     const std::string_view name = base_of(scope.name);
@@ -200,6 +217,11 @@ void read_plugin_storage(const PlainSource& source, std::vector<PluginStorage>& 
     const Tokens parameters =
         Tokens(source.unit.tokens)
             .subspan(scope.parameters.begin, scope.parameters.end - scope.parameters.begin);
+    const bool stores = name == "getSerializationSize" || name == "serialize" || name == owner ||
+                        name == "deserialize";
+    if (!stores) continue;
+    steps += scope.body.end - scope.parameters.begin;
+    if (steps > most_steps) return;
     const Body body(source, scope);
     if (name == "getSerializationSize") {
       one.names = body.counted();

@@ -64,11 +64,19 @@ class TorchReader {
         blocks_.emplace(scope, std::move(*block));
       }
     }
-    for (const Invocation& invocation : found_.list) {
+    // Of each call the one that its chain begins with, which stands before it.
+    std::vector<std::uint32_t> roots(found_.list.size(), no_token);
+    for (std::uint32_t at = 0; at < found_.list.size(); ++at) {
+      const Invocation& invocation = found_.list[at];
+      const std::uint32_t previous = invocation.previous;
+      // The methods of a class are no operators.
+      const bool of_class = previous != no_token && found_.list[previous].name == "class_";
+      if (previous == no_token) roots[at] = at;
+      if (previous < at && !of_class) roots[at] = roots[previous];
       if (invocation.name.ends_with("TORCH_LIBRARY") || invocation.name == "TORCH_LIBRARY_EXPAND") {
         read_owner(invocation);
       } else if (invocation.form == InvocationForm::member) {
-        read_member(invocation);
+        if (roots[at] != no_token) read_member(invocation, found_.list[roots[at]]);
       } else if (invocation.name == "RegisterOperators") {
         read_operators_object(invocation);
       }
@@ -187,21 +195,15 @@ class TorchReader {
     }
   }
 
-  void read_member(const Invocation& invocation) {
-    const Invocation* root = &invocation;
-    while (root->previous != no_token) {
-      root = &found_.list[root->previous];
-      // The methods of a class, which are no operators.
-      if (root->name == "class_") return;
-    }
+  void read_member(const Invocation& invocation, const Invocation& root) {
     if (invocation.name == "op") {
-      if (root->name == "RegisterOperators") read_op(invocation);
+      if (root.name == "RegisterOperators") read_op(invocation);
       return;
     }
     const bool fallback = invocation.name == "fallback";
     if (invocation.name != "def" && invocation.name != "impl" && !fallback) return;
-    if (root->form != InvocationForm::member || root->object.empty()) return;
-    const Block* block = block_for(invocation.scope, root->object);
+    if (root.form != InvocationForm::member || root.object.empty()) return;
+    const Block* block = block_for(invocation.scope, root.object);
     if (block == nullptr || invocation.arguments.empty()) return;
     TorchRecord record = record_at<TorchRecord>(unit_, invocation);
     record.space = block->target.space;
