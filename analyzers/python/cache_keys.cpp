@@ -283,7 +283,9 @@ bool may_hold_caches(std::string_view text) {
   if (has(cache_key_mark)) return true;
   for (const std::string_view kernel :
        {".compile(", "compile_", "RawKernel", "RawModule", "SourceModule", "ElementwiseKernel",
-        "ReductionKernel", "load_inline", "build_kernel"}) {
+        "ReductionKernel", "load_inline", "build_kernel", "build_module", "build_program",
+        "make_kernel", "create_kernel", "generate_kernel", "jit_kernel", "jit_compile",
+        "create_program"}) {
     if (has(kernel) && (has("not in ") || has("KeyError") || has(".get("))) return true;
   }
   const bool judges =
