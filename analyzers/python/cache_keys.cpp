@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "analyzers/python/argument_keys.h"
 #include "analyzers/python/build_guards.h"
 #include "analyzers/python/build_starts.h"
 #include "analyzers/python/cache_comment.h"
@@ -278,7 +279,8 @@ class CacheKeyReader {
 
 }  // namespace
 
-bool may_hold_caches(std::string_view text) {
+// Built code that a file itself keeps.
+static bool may_hold_builds(std::string_view text) {
   const auto has = [text](std::string_view word) { return text.find(word) != text.npos; };
   if (has(cache_key_mark)) return true;
   for (const std::string_view kernel :
@@ -295,10 +297,20 @@ bool may_hold_caches(std::string_view text) {
                     (has("compile_") && (has("exists(") || has("is_file(") || has("isfile("))));
 }
 
+bool may_hold_caches(std::string_view text) {
+  return may_hold_builds(text) || may_hold_argument_keys(text);
+}
+
 std::vector<PythonCache> find_python_caches(const ParsedPython& file) {
-  PythonCode code(file);
-  std::vector<PythonCache> caches = CacheKeyReader(code).run();
-  for (PythonCache& memo : find_memo_caches(code)) caches.push_back(std::move(memo));
+  std::vector<PythonCache> caches;
+  if (may_hold_builds(file.syntax.text)) {
+    PythonCode code(file);
+    caches = CacheKeyReader(code).run();
+    for (PythonCache& memo : find_memo_caches(code)) caches.push_back(std::move(memo));
+  }
+  if (may_hold_argument_keys(file.syntax.text)) {
+    for (PythonCache& one : find_argument_keys(file)) caches.push_back(std::move(one));
+  }
   return caches;
 }
 
