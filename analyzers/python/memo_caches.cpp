@@ -99,6 +99,14 @@ class MemoReader {
     return name.starts_with("compile_") || name.starts_with("_compile_");
   }
 
+  // One that is called `cache` is told by its function.
+  std::string name_of(std::string_view variable, SyntaxIndex function) const {
+    std::string name = plain_name(variable);
+    const SyntaxIndex made = code_.syntax.child(function, SyntaxField::name);
+    if (lower(name) != "cache" || made == no_syntax) return name;
+    return std::string(code_.syntax.text_of(made));
+  }
+
   // The call that makes the value, in it or in what a name of the function was given.
   SyntaxIndex maker_of(SyntaxIndex function, SyntaxIndex value) const {
     std::vector<SyntaxIndex> values = {value};
@@ -157,7 +165,7 @@ class MemoReader {
         });
     if (made_elsewhere) return;
     PythonCache cache;
-    cache.name = plain_name(name);
+    cache.name = name_of(name, function);
     cache.kind = "memory";
     cache.place = code_.place_of(left);
     cache.parts_known = true;

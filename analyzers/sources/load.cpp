@@ -36,6 +36,7 @@
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
 #include "analyzers/sources/load_code.h"
+#include "analyzers/sources/memo_code.h"
 #include "analyzers/sources/onnx.h"
 #include "analyzers/sources/plugin_classes.h"
 #include "analyzers/sources/primitives.h"
@@ -154,15 +155,22 @@ class SourceLoader {
         }
         const bool device_code = says_device_code(bytes);
         const bool keys = may_hold_keys(bytes);
-        if (device_code || keys) read_plain(number, bytes, plain);
+        const bool memos = may_hold_memos(bytes);
+        const bool kept_plain = device_code || keys || memos;
+        if (kept_plain) read_plain(number, bytes, plain);
         if (device_code) {
           read_device_code(plain, paths_[at], records_.devices[at]);
           records_.devices[at].launches.accepted =
               accepted_lines(bytes, records_.files[at].ignores, "launch-unchecked");
         }
         if (keys) read_key_code(number, plain);
+        if (memos) {
+          for (PythonCache& cache : read_memos(plain)) {
+            records_.files[at].caches.push_back({number, std::move(cache)});
+          }
+        }
         if (may_hold_plugins(bytes)) {
-          if (!device_code && !keys) read_plain(number, bytes, plain);
+          if (!kept_plain) read_plain(number, bytes, plain);
           read_plugins(plain, records_.files[at].plugins);
         }
         read_module_texts(bytes, records_.files[at].module_texts);
