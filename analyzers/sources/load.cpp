@@ -35,6 +35,7 @@
 #include "analyzers/sources/file_records.h"
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
+#include "analyzers/sources/key_python.h"
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/memo_code.h"
 #include "analyzers/sources/onnx.h"
@@ -164,11 +165,7 @@ class SourceLoader {
               accepted_lines(bytes, records_.files[at].ignores, "launch-unchecked");
         }
         if (keys) read_key_code(number, plain);
-        if (memos) {
-          for (PythonCache& cache : read_memos(plain)) {
-            records_.files[at].caches.push_back({number, std::move(cache)});
-          }
-        }
+        if (memos) add_caches(number, read_memos(plain));
         if (may_hold_plugins(bytes)) {
           if (!kept_plain) read_plain(number, bytes, plain);
           read_plugins(plain, records_.files[at].plugins);
@@ -222,6 +219,16 @@ class SourceLoader {
     }
   }
 
+  void add_caches(std::uint32_t number, std::vector<PythonCache> caches) {
+    for (PythonCache& cache : caches) {
+      for (const std::string& word : cache.unknown_words) {
+        note(number, quote(word) + " in a comment `opseal: cache-key(…)` is no word for an input",
+             cache.place.offset, cache.place.length);
+      }
+      records_.files[number].caches.push_back({number, std::move(cache)});
+    }
+  }
+
   void read_python(std::uint32_t number, const std::string& bytes) {
     const bool registers = may_hold_registrations(bytes);
     const bool autograd = may_hold_autograd(bytes);
@@ -229,9 +236,10 @@ class SourceLoader {
     const bool caches = may_hold_caches(bytes);
     const bool support = may_hold_support(bytes);
     const bool alternatives = may_hold_alternatives(bytes);
+    const bool keys = may_hold_key_classes(bytes);
     const bool told = registers || autograd || gradients || caches || support || alternatives;
     const bool tables = may_hold_tables(bytes);
-    if (!told && !tables) return;
+    if (!told && !tables && !keys) return;
     try {
       const ParsedPython file(bytes);
       if (tables) records_.files[number].python_tables = find_python_tables(file);
@@ -244,16 +252,8 @@ class SourceLoader {
         read_support_python(find_python_support(file), paths_[number], number,
                             records_.files[number].pairs);
       }
-      if (caches) {
-        for (PythonCache& cache : find_python_caches(file)) {
-          for (const std::string& word : cache.unknown_words) {
-            note(number,
-                 quote(word) + " in a comment `opseal: cache-key(…)` is no word for an input",
-                 cache.place.offset, cache.place.length);
-          }
-          records_.files[number].caches.push_back({number, std::move(cache)});
-        }
-      }
+      if (keys) records_.files[number].keys = read_key_classes(file, number);
+      if (caches) add_caches(number, find_python_caches(file));
       if (autograd) {
         add_autograd(autograd_classes(find_python_autograd(file), number), paths_[number],
                      records_.files[number].autograd);
