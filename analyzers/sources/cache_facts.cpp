@@ -37,6 +37,9 @@ class CacheWriter {
       const SourcePlace place = place_at(*cache_.by_time, file_);
       writer_.texts(Key::freshness, {"mtime"}, place);
     }
+    if (cache_.by_presence) {
+      writer_.texts(Key::freshness, {"none"}, place_at(*cache_.by_presence, file_));
+    }
     if (!cache_.required.empty()) writer_.texts(Key::required_inputs, cache_.required, place_);
     if (cache_.parts_known) {
       write_names(Key::parameters, cache_.parts);
