@@ -106,6 +106,8 @@ constexpr Field cache_fields[] = {
     {required_inputs, &input_list, false, "what it must be made of"},
     {key_parts, &key_parts_form, false, "the parts of the key one by one"},
     {reads, &build_inputs_form, false, "handed to the build; named as in `key_parts`"},
+    {arguments, &texts_form, false, "of the function that is built for each key"},
+    {uses, &texts_form, false, "arguments that its settings name beside the key"},
     {fields, &texts_form, false, "of the type of the key, or what its entries depend on"},
     {exempt, &texts_form, false, "of `fields`: those that tell no entries apart"},
     {functions, &key_functions_form, false, "that compare and hash keys"},

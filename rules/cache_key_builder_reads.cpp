@@ -35,7 +35,7 @@ class KeyNames {
 
   bool cover(const Fact& read) const {
     const std::string_view name = read[Key::name].text();
-    if (std::binary_search(names_.begin(), names_.end(), name)) return true;
+    if (has_name(name) || has_above(name) || has_below(name)) return true;
     const Fact input = read[Key::input];
     if (input.is("environment")) return whole_environment_;
     // What a compiler decides is told by its version.
@@ -46,6 +46,29 @@ class KeyNames {
   }
 
  private:
+  bool has_name(std::string_view name) const {
+    return std::binary_search(names_.begin(), names_.end(), name);
+  }
+
+  // All of what it is a field of: `config` for `config.block`.
+  bool has_above(std::string_view name) const {
+    // Deeper paths are none of a program's.
+    constexpr int deepest = 8;
+    std::size_t dot = name.rfind('.');
+    for (int depth = 0; depth < deepest && dot != name.npos && dot > 0; ++depth) {
+      if (has_name(name.substr(0, dot))) return true;
+      dot = name.rfind('.', dot - 1);
+    }
+    return false;
+  }
+
+  // Some field of it: which of them count isn't said.
+  bool has_below(std::string_view name) const {
+    const std::string below = std::string(name) + ".";
+    const auto next = std::lower_bound(names_.begin(), names_.end(), std::string_view(below));
+    return next != names_.end() && next->starts_with(below);
+  }
+
   bool has_input(std::string_view input) const {
     return std::find(inputs_.begin(), inputs_.end(), input) != inputs_.end();
   }

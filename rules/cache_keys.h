@@ -19,8 +19,11 @@ void for_each_cache(const Facts& facts, Visit visit) {
   }
 }
 
+// "cache kernels"; one that is called a cache needs no word more: "kernel_cache".
 inline std::string cache_subject(const Fact& cache) {
-  return "cache " + std::string(cache[Key::name].text());
+  const std::string name(cache[Key::name].text());
+  const bool told = name.size() > 5 && lower(name).ends_with("cache");
+  return told ? name : "cache " + name;
 }
 
 // "cache kernels: mv_0b31f62c9d5e4a70". A directory that is nothing but the key tells people less

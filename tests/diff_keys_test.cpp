@@ -104,6 +104,8 @@ constexpr Exception exceptions[] = {
     {"caches.exempt", "what the key need not be made of"},
     {"caches.required", "what the key should be made of"},
     {"caches.functions.*", "what the key should be made of: rules hold it against `fields`"},
+    {"caches.arguments", "rules hold it against `key_parts`; the function itself is compared"},
+    {"caches.uses", "what settings name; rules hold it against `arguments`"},
     {"caches.reads.*", "what the key should be made of: rules hold it against `key_parts`"},
     {"caches.temporary", "content, not how entries are named"},
     {"caches.entries.*", "content, not how entries are named"},

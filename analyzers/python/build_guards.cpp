@@ -2,7 +2,30 @@
 
 #include <algorithm>
 
+#include "opseal/text.h"
+
 namespace opseal {
+namespace {
+
+// What a library of code is called at its end.
+bool ends_as_library(std::string_view word) {
+  for (const std::string_view end : {".so", ".pyd", ".dll", ".dylib", ".cubin", ".ptx", ".hsaco"}) {
+    if (word.ends_with(end)) return true;
+  }
+  return word == "EXT_SUFFIX" || word == "SHLIB_SUFFIX";
+}
+
+// Somebody decides by more than presence, or lets the user decide.
+bool asks_more(std::string_view text) {
+  for (const std::string_view word :
+       {"mtime", "version", "force", "rebuild", "recompile", "clean", "stamp", "checksum", "hash",
+        "digest", "md5", "sha1", "sha2", "overwrite", "newer", "stale", "date"}) {
+    if (text.find(word) != text.npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 std::optional<FlowRoot> BuildGuards::guard_of(SyntaxIndex function, const FlowTrace& command,
                                               FlowTrace& path) {
@@ -99,6 +122,55 @@ std::optional<PythonPlace> BuildGuards::own_times(SyntaxIndex function) const {
   }
   if (times.size() < 2) return {};
   return code_.place_of(times.front());
+}
+
+std::optional<PythonPlace> BuildGuards::presence_in(SyntaxIndex function, SyntaxIndex build,
+                                                    const FlowFrame* frame,
+                                                    const FlowTrace* command) {
+  // The call of this function's own behind which the build is.
+  for (; frame != nullptr; frame = frame->caller) build = frame->call;
+  if (asks_more(lower(code_.syntax.text_of(function)))) return {};
+  for (const SyntaxIndex call : code_.calls_in(function)) {
+    if (!is_question(call) || call > build || !leaves_out(call, build)) continue;
+    const FlowTrace asked = code_.flow.of(call, nullptr);
+    const bool varies =
+        asked.limited || !asked.beside.empty() ||
+        std::any_of(asked.roots.begin(), asked.roots.end(), [](const FlowRoot& root) {
+          return root.kind != FlowRoot::Kind::constant && root.kind != FlowRoot::Kind::imported;
+        });
+    if (varies) continue;
+    bool library = false;
+    bool same = command == nullptr;
+    bool more = false;
+    for (const std::string_view word : asked.words) {
+      more = more || asks_more(lower(word));
+      if (!ends_as_library(word)) continue;
+      library = true;
+      same = same || command->words.contains(word);
+    }
+    if (library && same && !more) return code_.place_of(call);
+  }
+  return {};
+}
+
+// Whether the build is within the `if` that asks, or behind one that returns.
+bool BuildGuards::leaves_out(SyntaxIndex question, SyntaxIndex build) const {
+  constexpr int most_steps = 8;
+  SyntaxIndex at = question;
+  for (int steps = 0; steps < most_steps && at != no_syntax; ++steps) {
+    if (code_.syntax.is(at, SyntaxKind::if_statement)) break;
+    at = code_.syntax[at].parent;
+  }
+  if (!code_.syntax.is(at, SyntaxKind::if_statement)) return false;
+  const SyntaxIndex condition = code_.syntax.child(at, SyntaxField::condition);
+  if (condition == no_syntax || question < condition || question >= code_.syntax[condition].next) {
+    return false;
+  }
+  if (build < code_.syntax[at].next) return true;
+  const SyntaxIndex block = code_.syntax.child(at, SyntaxField::consequence);
+  if (block == no_syntax) return false;
+  const std::vector<SyntaxIndex> all = code_.syntax.children(block);
+  return !all.empty() && code_.syntax.is(all.back(), SyntaxKind::return_statement);
 }
 
 }  // namespace opseal

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "analyzers/python/argument_keys.h"
 #include "analyzers/python/build_guards.h"
 #include "analyzers/python/build_starts.h"
 #include "analyzers/python/cache_comment.h"
@@ -56,7 +57,8 @@ class CacheKeyReader {
     const std::optional<FlowRoot> digest = guards_.guard_of(function, command, path);
     // One that is made once and for all tells processes apart, not builds.
     if (!digest || code_.function_of(digest->node) == no_syntax) {
-      if (build == Build::compiler) look_at_times(function);
+      if (build == Build::compiler && look_at_times(function)) return;
+      look_at_presence(function, start, command, loader != Build::none);
       return;
     }
     if (!told_.insert(digest->node).second) return;
@@ -170,12 +172,27 @@ class CacheKeyReader {
   }
 
   // An entry that is held against its sources by time.
-  void look_at_times(SyntaxIndex function) {
+  bool look_at_times(SyntaxIndex function) {
     const std::optional<PythonPlace> times = guards_.times_in(function);
-    if (!times || !told_.insert(function).second) return;
+    if (!times) return false;
+    if (!told_.insert(function).second) return true;
     PythonCache cache;
     set_name(code_, function, cache);
     cache.by_time = times;
+    makers_.push_back(function);
+    found_.push_back(std::move(cache));
+    return true;
+  }
+
+  // A library that is taken where it is there, and built where it isn't.
+  void look_at_presence(SyntaxIndex function, const Started& start, const FlowTrace& command,
+                        bool loads) {
+    const std::optional<PythonPlace> asked =
+        guards_.presence_in(function, start.call, start.frame, loads ? nullptr : &command);
+    if (!asked || !told_.insert(function).second) return;
+    PythonCache cache;
+    set_name(code_, function, cache);
+    cache.by_presence = asked;
     makers_.push_back(function);
     found_.push_back(std::move(cache));
   }
@@ -278,13 +295,21 @@ class CacheKeyReader {
 
 }  // namespace
 
-bool may_hold_caches(std::string_view text) {
+// Built code that a file itself keeps.
+static bool may_hold_builds(std::string_view text) {
   const auto has = [text](std::string_view word) { return text.find(word) != text.npos; };
   if (has(cache_key_mark)) return true;
   for (const std::string_view kernel :
        {".compile(", "compile_", "RawKernel", "RawModule", "SourceModule", "ElementwiseKernel",
-        "ReductionKernel", "load_inline", "build_kernel"}) {
+        "ReductionKernel", "load_inline", "build_kernel", "build_module", "build_program",
+        "make_kernel", "create_kernel", "generate_kernel", "jit_kernel", "jit_compile",
+        "create_program"}) {
     if (has(kernel) && (has("not in ") || has("KeyError") || has(".get("))) return true;
+  }
+  const bool asks = has("exists(") || has("is_file(") || has("isfile(");
+  const bool library = has(".so") || has("_SUFFIX") || has(".cubin") || has(".hsaco");
+  if (asks && library && (has("subprocess") || has("os.system") || has("cpp_extension"))) {
+    return true;
   }
   const bool judges =
       has("hashlib") || has("xxhash") || has("zlib") || has("mtime") || has("hash(");
@@ -293,10 +318,20 @@ bool may_hold_caches(std::string_view text) {
                     (has("compile_") && (has("exists(") || has("is_file(") || has("isfile("))));
 }
 
+bool may_hold_caches(std::string_view text) {
+  return may_hold_builds(text) || may_hold_argument_keys(text);
+}
+
 std::vector<PythonCache> find_python_caches(const ParsedPython& file) {
-  PythonCode code(file);
-  std::vector<PythonCache> caches = CacheKeyReader(code).run();
-  for (PythonCache& memo : find_memo_caches(code)) caches.push_back(std::move(memo));
+  std::vector<PythonCache> caches;
+  if (may_hold_builds(file.syntax.text)) {
+    PythonCode code(file);
+    caches = CacheKeyReader(code).run();
+    for (PythonCache& memo : find_memo_caches(code)) caches.push_back(std::move(memo));
+  }
+  if (may_hold_argument_keys(file.syntax.text)) {
+    for (PythonCache& one : find_argument_keys(file)) caches.push_back(std::move(one));
+  }
   return caches;
 }
 

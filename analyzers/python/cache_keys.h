@@ -43,6 +43,12 @@ struct PythonCache {
   std::optional<PythonPlace> separated;
   // Entries are held against their sources by these times alone.
   std::optional<PythonPlace> by_time;
+  // An entry that is there is taken, whatever it was built from.
+  std::optional<PythonPlace> by_presence;
+  // Of a function that is compiled once for each value of some of its arguments: the names of all,
+  // and those that its settings and tuners name beside the key.
+  std::vector<std::string> arguments;
+  std::vector<PythonKeyPart> handed;
   // The rest is said in a comment above the function: `# opseal: cache-key(NAME; …)`.
   std::string kind = "disk";
   std::string backs;

@@ -32,6 +32,36 @@ bool says_type(std::string_view word) {
   return false;
 }
 
+// The parameter, and what of it: `config.block`.
+std::string path_of(const FlowRoot& root) {
+  const std::string name = plain_name(root.name);
+  return root.field.empty() ? name : name + "." + root.field;
+}
+
+// What tensors and arrays have, whatever they are called: operands of a call, no settings.
+bool is_of_tensor(std::string_view field) {
+  constexpr std::array<std::string_view, 16> all = {
+      "shape",         "dtype", "device",       "strides", "ndim",    "size",
+      "layout",        "T",     "itemsize",     "nbytes",  "is_cuda", "data",
+      "requires_grad", "grad",  "element_type", "values"};
+  return std::find(all.begin(), all.end(), field.substr(0, field.find('.'))) != all.end();
+}
+
+// What tells objects apart by itself.
+bool tells_all(std::string_view field) {
+  const std::string word = lower(field.substr(field.rfind('.') + 1));
+  constexpr std::array<std::string_view, 13> all = {
+      "key",     "hash",      "digest",      "name", "id",     "uid", "uuid",
+      "version", "signature", "fingerprint", "tag",  "suffix", "repr"};
+  std::string_view rest = word;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('_'), rest.size());
+    if (std::find(all.begin(), all.end(), rest.substr(0, end)) != all.end()) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
+}
+
 class MemoReader {
  public:
   explicit MemoReader(PythonCode& code) : code_(code) {}
@@ -52,9 +82,10 @@ class MemoReader {
   // What makes code of its arguments, and doesn't keep it itself.
   bool compiles(SyntaxIndex call) const {
     const std::string_view name = code_.flow.called(call);
-    constexpr std::array<std::string_view, 7> builders = {
-        "RawKernel",       "RawModule",   "SourceModule", "ElementwiseKernel",
-        "ReductionKernel", "load_inline", "build_kernel"};
+    constexpr std::array<std::string_view, 15> builders = {
+        "RawKernel",     "RawModule",       "SourceModule", "ElementwiseKernel", "ReductionKernel",
+        "load_inline",   "build_kernel",    "build_module", "build_program",     "make_kernel",
+        "create_kernel", "generate_kernel", "jit_kernel",   "jit_compile",       "create_program"};
     if (std::find(builders.begin(), builders.end(), name) != builders.end()) return true;
     const SyntaxIndex function = code_.syntax.child(call, SyntaxField::function);
     if (name == "compile") {
@@ -66,6 +97,14 @@ class MemoReader {
              !code_.flow.is_named(function, "torch.compile");
     }
     return name.starts_with("compile_") || name.starts_with("_compile_");
+  }
+
+  // One that is called `cache` is told by its function.
+  std::string name_of(std::string_view variable, SyntaxIndex function) const {
+    std::string name = plain_name(variable);
+    const SyntaxIndex made = code_.syntax.child(function, SyntaxField::name);
+    if (lower(name) != "cache" || made == no_syntax) return name;
+    return std::string(code_.syntax.text_of(made));
   }
 
   // The call that makes the value, in it or in what a name of the function was given.
@@ -126,13 +165,13 @@ class MemoReader {
         });
     if (made_elsewhere) return;
     PythonCache cache;
-    cache.name = plain_name(name);
+    cache.name = name_of(name, function);
     cache.kind = "memory";
     cache.place = code_.place_of(left);
     cache.parts_known = true;
     for (const FlowRoot& root : key.roots) {
-      cache.parts.push_back({plain_name(root.name), std::string(input_word(root)),
-                             form_word(root.form), code_.place_of(root.node)});
+      cache.parts.push_back({path_of(root), std::string(input_word(root)), form_word(root.form),
+                             code_.place_of(root.node)});
     }
     read_build(function, call, key, cache);
     if (cache.reads_known) found_.push_back(std::move(cache));
@@ -218,16 +257,65 @@ class MemoReader {
       if (!handed || name == "self" || name == "cls" || leaves_build_alone(root)) continue;
       // What a name stands for may be all that is built under that name.
       if (input_word(root) == "source" && is_named(cache)) continue;
+      if (has_field_of(cache, name)) {
+        if (is_forgotten(root, key) && !is_held_against(function, root.field, key)) {
+          add_read(path_of(root), root, cache);
+        }
+        continue;
+      }
       if (has_part(cache, name) || is_derived(function, root, key) ||
           is_held_against(function, name, key))
         continue;
-      cache.reads.push_back(
-          {name, std::string(input_word(root)), form_word(root.form), code_.place_of(root.node)});
+      add_read(name, root, cache);
     }
     const SyntaxIndex typed = type_in(call);
     if (typed != no_syntax && std::none_of(key.words.begin(), key.words.end(), says_type)) {
       cache.reads.push_back({"dtype", "dtypes", "value", code_.place_of(typed)});
     }
+  }
+
+  void add_read(std::string name, const FlowRoot& root, PythonCache& cache) const {
+    const bool known =
+        std::any_of(cache.reads.begin(), cache.reads.end(),
+                    [&name](const PythonKeyPart& read) { return read.name == name; });
+    if (known) return;
+    cache.reads.push_back({std::move(name), std::string(input_word(root)), form_word(root.form),
+                           code_.place_of(root.node)});
+  }
+
+  // The key takes the parameter apart.
+  static bool has_field_of(const PythonCache& cache, std::string_view name) {
+    return std::any_of(cache.parts.begin(), cache.parts.end(), [name](const PythonKeyPart& part) {
+      return part.name.size() > name.size() && part.name[name.size()] == '.' &&
+             part.name.starts_with(name);
+    });
+  }
+
+  // A setting of which the key takes others, and neither it nor all of them.
+  bool is_forgotten(const FlowRoot& read, const FlowTrace& key) {
+    if (read.field.empty() || is_of_tensor(read.field) || tells_all(read.field)) return false;
+    FlowRoot as_named = read;
+    as_named.name = read.field.substr(read.field.rfind('.') + 1);
+    if (leaves_build_alone(as_named) || is_made_here(read.field)) return false;
+    return std::none_of(key.roots.begin(), key.roots.end(), [&read](const FlowRoot& part) {
+      if (part.kind != read.kind || part.name != read.name) return false;
+      // All of it, something above or below it, or what stands for all of it.
+      return part.field.empty() || part.field == read.field || tells_all(part.field) ||
+             is_of_tensor(part.field) || part.field.starts_with(read.field + ".") ||
+             read.field.starts_with(part.field + ".");
+    });
+  }
+
+  // A function of the file gives it: what it is made of isn't followed.
+  bool is_made_here(std::string_view field) {
+    if (named_functions_.empty()) {
+      for (const SyntaxIndex function : code_.functions) {
+        const SyntaxIndex name = code_.syntax.child(function, SyntaxField::name);
+        if (name != no_syntax) named_functions_.insert(code_.syntax.text_of(name));
+      }
+    }
+    return named_functions_.contains(field.substr(0, field.find('.'))) ||
+           named_functions_.contains(field.substr(field.rfind('.') + 1));
   }
 
   static bool is_named(const PythonCache& cache) {
@@ -248,12 +336,18 @@ class MemoReader {
 
   PythonCode& code_;
   std::set<std::pair<SyntaxIndex, std::string>> told_;
+  std::set<std::string_view> named_functions_;
   std::vector<PythonCache> found_;
   std::size_t looked_ = 0;
 };
 
 }  // namespace
 
-std::vector<PythonCache> find_memo_caches(PythonCode& code) { return MemoReader(code).run(); }
+std::vector<PythonCache> find_memo_caches(PythonCode& code) {
+  code.flow.tell_fields(true);
+  std::vector<PythonCache> found = MemoReader(code).run();
+  code.flow.tell_fields(false);
+  return found;
+}
 
 }  // namespace opseal

@@ -106,6 +106,22 @@ bool ValueFlow::walk_known_call(SyntaxIndex call, const FlowFrame* frame, FlowFo
     return true;
   }
   const bool plain = syntax_.is(function, SyntaxKind::identifier);
+  // `config.get("block", 128)`, `getattr(config, "block")`
+  const bool gets = !plain && name == "get" && !given.empty();
+  const bool attribute = plain && name == "getattr" && given.size() >= 2;
+  if (gets || attribute) {
+    const SyntaxIndex object = gets ? syntax_.child(function, SyntaxField::object) : given.front();
+    const std::string_view field = written_text(given[gets ? 0 : 1]);
+    if (fields_told_ && object != no_syntax && !field.empty()) {
+      Walk made{into.trace, into.seen, false};
+      for (std::size_t at = gets ? 1 : 2; at < given.size(); ++at) {
+        walk(given[at], frame, form, depth + 1, made);
+      }
+      into.trace.words.insert(field);
+      walk_field(object, field, frame, form, depth, into);
+      return true;
+    }
+  }
   // Everything that there is, whatever its names.
   const bool everything = (plain && (name == "locals" || name == "vars")) ||
                           name == "getargvalues" || name == "bind" || name == "bind_partial";
@@ -151,13 +167,14 @@ void ValueFlow::walk_call(SyntaxIndex call, const FlowFrame* frame, FlowForm for
     return;
   }
   const std::size_t before = into.trace.roots.size();
-  for (const SyntaxIndex one : arguments(call)) walk(one, frame, form, depth + 1, into);
+  Walk made{into.trace, into.seen, false};
+  for (const SyntaxIndex one : arguments(call)) walk(one, frame, form, depth + 1, made);
   if (syntax_.is(function, SyntaxKind::attribute)) {
     const SyntaxIndex object = syntax_.child(function, SyntaxField::object);
     const std::vector<std::string> names = scopes_.full_names(function);
     const bool module =
         (!names.empty() && names.front() != syntax_.text_of(function)) || is_import(object);
-    if (!module) walk(object, frame, form, depth + 1, into);
+    if (!module) walk(object, frame, form, depth + 1, made);
     if (module && into.trace.roots.size() == before && arguments(call).empty()) {
       add(FlowRoot::Kind::call, syntax_.text_of(function), call, frame, form, into);
     }

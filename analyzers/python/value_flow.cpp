@@ -13,7 +13,7 @@ constexpr std::string_view handing_methods[] = {"update", "append", "extend",   
                                                 "add",    "write",  "writelines"};
 
 bool same_root(const FlowRoot& a, const FlowRoot& b) {
-  return a.kind == b.kind && a.form == b.form && a.name == b.name &&
+  return a.kind == b.kind && a.form == b.form && a.name == b.name && a.field == b.field &&
          (a.kind != FlowRoot::Kind::digest || a.node == b.node);
 }
 
@@ -30,10 +30,13 @@ void FlowTrace::take(const FlowTrace& part, bool only_digest) {
   limited = limited || part.limited;
   words.insert(part.words.begin(), part.words.end());
   const auto keep = [this](std::vector<FlowRoot>& list, const FlowRoot& root) {
-    const bool known = std::any_of(list.begin(), list.end(), [&root](const FlowRoot& other) {
+    const auto known = std::find_if(list.begin(), list.end(), [&root](const FlowRoot& other) {
       return same_root(root, other);
     });
-    if (known) return;
+    if (known != list.end()) {
+      known->itself = known->itself && root.itself;
+      return;
+    }
     if (list.size() < max_roots) {
       list.push_back(root);
     } else {
@@ -241,7 +244,7 @@ FlowTrace ValueFlow::of_command(SyntaxIndex expression, const FlowFrame* frame) 
 void ValueFlow::add(FlowRoot::Kind kind, std::string_view name, SyntaxIndex node,
                     const FlowFrame* frame, FlowForm form, Walk& into) const {
   FlowTrace one;
-  one.roots.push_back({kind, form, std::string(name.substr(0, 200)), node, frame});
+  one.roots.push_back({kind, form, std::string(name.substr(0, 200)), {}, node, frame, into.itself});
   into.trace.take(one, false);
 }
 

@@ -50,8 +50,13 @@ struct FlowRoot {
   Kind kind = Kind::parameter;
   FlowForm form = FlowForm::value;
   std::string name;
+  // What of a parameter is taken, where that is told: `block` of `config.block` or
+  // `config["block"]`, `tile.m` of `config.tile.m`; empty is all of it.
+  std::string field;
   SyntaxIndex node = no_syntax;
   const FlowFrame* frame = nullptr;
+  // It is the parameter or its field, not something made of it.
+  bool itself = false;
 };
 
 struct FlowTrace {
@@ -86,6 +91,8 @@ class ValueFlow {
   const std::vector<SyntaxIndex>& returned_by(SyntaxIndex function) const;
   // The calls of it in this file.
   const std::vector<SyntaxIndex>& calls_of(SyntaxIndex function) const;
+  // Whether roots say which field of a parameter it is; one by one, they are more.
+  void tell_fields(bool told) { fields_told_ = told; }
   // Null where it is entered already, or too deep.
   const FlowFrame* enter(SyntaxIndex function, SyntaxIndex call, const FlowFrame* caller);
 
@@ -109,6 +116,8 @@ class ValueFlow {
   struct Walk {
     FlowTrace& trace;
     std::set<std::pair<SyntaxIndex, const FlowFrame*>>& seen;
+    // Nothing was made of it on the way up.
+    bool itself = true;
   };
 
   void index();
@@ -135,6 +144,12 @@ class ValueFlow {
                 Walk& into);
   void walk_attribute(SyntaxIndex attribute, const FlowFrame* frame, FlowForm form,
                       std::size_t depth, Walk& into);
+  // Something that is made of what stands in it.
+  void walk_made(SyntaxIndex node, const FlowFrame* frame, FlowForm form, std::size_t depth,
+                 Walk& into);
+  // One named part of an object: an attribute, or what lies under a text.
+  void walk_field(SyntaxIndex object, std::string_view field, const FlowFrame* frame, FlowForm form,
+                  std::size_t depth, Walk& into);
   void walk_call(SyntaxIndex call, const FlowFrame* frame, FlowForm form, std::size_t depth,
                  Walk& into);
   bool walk_known_call(SyntaxIndex call, const FlowFrame* frame, FlowForm form, std::size_t depth,
@@ -148,6 +163,8 @@ class ValueFlow {
   // The function behind `self.name`, where it is decorated as a property.
   SyntaxIndex property_of(SyntaxIndex attribute) const;
   bool is_one_text(SyntaxIndex value) const;
+  // What a text that is written out in one piece says, or nothing.
+  std::string_view written_text(SyntaxIndex node) const;
   // `hash(…)` of Python's own, of something that is a text.
   bool hashes_text(SyntaxIndex call) const;
   void add(FlowRoot::Kind kind, std::string_view name, SyntaxIndex node, const FlowFrame* frame,
@@ -161,6 +178,7 @@ class ValueFlow {
   std::map<std::pair<SyntaxIndex, std::string_view>, SyntaxIndex> methods_;
   std::deque<FlowFrame> frames_;
   std::size_t steps_ = 0;
+  bool fields_told_ = false;
 };
 
 }  // namespace opseal

@@ -53,7 +53,7 @@ void ValueFlow::walk_bindings(SyntaxIndex name, const std::vector<PythonBinding>
     }
   }
   FlowTrace part;
-  Walk within{part, into.seen};
+  Walk within{part, into.seen, into.itself};
   for (const PythonBinding& binding : bindings) {
     walk_binding(binding, frame, form, depth + 1, within);
   }

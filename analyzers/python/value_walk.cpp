@@ -7,13 +7,16 @@ namespace {
 constexpr std::size_t max_depth = 64;
 // Of a file: a loader takes some thousands.
 constexpr std::size_t max_steps = 400'000;
+// Of the path of a field.
+constexpr std::size_t max_field = 80;
 
 }  // namespace
 
 void ValueFlow::walk_part(SyntaxIndex expression, const FlowFrame* frame, FlowForm form,
                           std::size_t depth, Walk& into) {
   FlowTrace part;
-  Walk within{part, into.seen};
+  // One of several.
+  Walk within{part, into.seen, false};
   walk(expression, frame, form, depth + 1, within);
   steps_ += part.roots.size() * into.trace.roots.size() / 16;
   into.trace.take(part, part.has_digest());
@@ -30,6 +33,7 @@ void ValueFlow::walk_major(SyntaxIndex object, const FlowFrame* frame, FlowForm 
   Walk within{part, into.seen};
   walk(object, frame, form, depth + 1, within);
   for (FlowRoot& root : part.roots) {
+    root.itself = false;
     const bool capability = root.kind == FlowRoot::Kind::call && root.name.ends_with("capability");
     if (capability && root.form == FlowForm::value) root.form = FlowForm::major;
   }
@@ -82,12 +86,38 @@ void ValueFlow::walk(SyntaxIndex expression, const FlowFrame* frame, FlowForm fo
         walk_major(object, frame, form, depth, into);
         return;
       }
-      walk_children(expression, frame, form, depth, into);
+      if (const std::string_view field = written_text(named); !field.empty()) {
+        into.trace.words.insert(field);
+        walk_field(object, field, frame, form, depth, into);
+        return;
+      }
+      walk_made(expression, frame, form, depth, into);
       return;
     }
-    default:
+    case SyntaxKind::parenthesized_expression:
       walk_children(expression, frame, form, depth, into);
+      return;
+    default:
+      walk_made(expression, frame, form, depth, into);
   }
+}
+
+void ValueFlow::walk_made(SyntaxIndex node, const FlowFrame* frame, FlowForm form,
+                          std::size_t depth, Walk& into) {
+  Walk made{into.trace, into.seen, false};
+  walk_children(node, frame, form, depth, made);
+}
+
+std::string_view ValueFlow::written_text(SyntaxIndex node) const {
+  if (!syntax_.is(node, SyntaxKind::string)) return {};
+  SyntaxIndex content = no_syntax;
+  for (const SyntaxIndex part : syntax_.children(node)) {
+    if (syntax_.is(part, SyntaxKind::interpolation)) return {};
+    if (!syntax_.is(part, SyntaxKind::string_content)) continue;
+    if (content != no_syntax) return {};
+    content = part;
+  }
+  return content == no_syntax ? std::string_view() : syntax_.text_of(content);
 }
 
 // A text or a path, and not a list of them.
@@ -171,17 +201,27 @@ void ValueFlow::walk_attribute(SyntaxIndex attribute, const FlowFrame* frame, Fl
     add(FlowRoot::Kind::imported, text, attribute, frame, form, into);
     return;
   }
+  walk_field(object, syntax_.text_of(last), frame, form, depth, into);
+}
+
+void ValueFlow::walk_field(SyntaxIndex object, std::string_view field, const FlowFrame* frame,
+                           FlowForm form, std::size_t depth, Walk& into) {
   FlowTrace part;
   Walk within{part, into.seen};
   walk(object, frame, form, depth + 1, within);
   for (FlowRoot& root : part.roots) {
+    if (fields_told_ && root.kind == FlowRoot::Kind::parameter && root.itself &&
+        root.field.size() + field.size() < max_field) {
+      if (!root.field.empty()) root.field += '.';
+      root.field += field;
+    }
+    root.itself = root.itself && into.itself;
     const bool properties =
         root.kind == FlowRoot::Kind::call && root.name == "get_device_properties";
     if (!properties) continue;
-    const std::string_view which = syntax_.text_of(last);
-    if (which != "major" && which != "minor") continue;
+    if (field != "major" && field != "minor") continue;
     root.name = "device_capability";
-    if (which == "major") root.form = FlowForm::major;
+    if (field == "major") root.form = FlowForm::major;
   }
   into.trace.take(part, false);
 }

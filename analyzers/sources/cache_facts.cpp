@@ -37,20 +37,25 @@ class CacheWriter {
       const SourcePlace place = place_at(*cache_.by_time, file_);
       writer_.texts(Key::freshness, {"mtime"}, place);
     }
+    if (cache_.by_presence) {
+      writer_.texts(Key::freshness, {"none"}, place_at(*cache_.by_presence, file_));
+    }
     if (!cache_.required.empty()) writer_.texts(Key::required_inputs, cache_.required, place_);
     if (cache_.parts_known) {
-      write_parameters();
+      write_names(Key::parameters, cache_.parts);
       write_parts(Key::key_parts, cache_.parts, true);
     }
+    if (!cache_.arguments.empty()) writer_.texts(Key::arguments, cache_.arguments, place_);
+    if (!cache_.handed.empty()) write_names(Key::uses, cache_.handed);
     if (cache_.inputs_known) write_inputs();
     if (cache_.reads_known) write_parts(Key::reads, cache_.reads, false);
     writer_.close(item);
   }
 
  private:
-  void write_parameters() {
-    const std::uint32_t list = writer_.open(Key::parameters, NodeType::list, place_);
-    for (const PythonKeyPart& part : cache_.parts) {
+  void write_names(Key key, const std::vector<PythonKeyPart>& parts) {
+    const std::uint32_t list = writer_.open(key, NodeType::list, place_);
+    for (const PythonKeyPart& part : parts) {
       writer_.text(Key::none, part.name, place_at(part.place, file_));
     }
     writer_.close(list);

@@ -37,7 +37,9 @@
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
 #include "analyzers/sources/kernel_writes.h"
+#include "analyzers/sources/key_python.h"
 #include "analyzers/sources/load_code.h"
+#include "analyzers/sources/memo_code.h"
 #include "analyzers/sources/onnx.h"
 #include "analyzers/sources/plugin_classes.h"
 #include "analyzers/sources/primitives.h"
@@ -157,14 +159,16 @@ class SourceLoader {
         const bool device_code = says_device_code(bytes);
         const bool keys = may_hold_keys(bytes);
         const bool maps = may_hold_maps(bytes);
+        const bool memos = may_hold_memos(bytes);
         const bool plugins = may_hold_plugins(bytes);
-        if (device_code || keys || maps || plugins) read_plain(number, bytes, plain);
+        if (device_code || keys || maps || memos || plugins) read_plain(number, bytes, plain);
         if (device_code) {
           read_device_code(plain, paths_[at], records_.devices[at]);
           records_.devices[at].launches.accepted =
               accepted_lines(bytes, records_.files[at].ignores, "launch-unchecked");
         }
         if (keys) read_key_code(number, plain);
+        if (memos) add_caches(number, read_memos(plain));
         if (plugins) read_plugins(plain, records_.files[at].plugins);
         if (maps) find_cpp_maps(plain, number, records_.files[at].maps);
         read_module_texts(bytes, records_.files[at].module_texts);
@@ -216,6 +220,16 @@ class SourceLoader {
     }
   }
 
+  void add_caches(std::uint32_t number, std::vector<PythonCache> caches) {
+    for (PythonCache& cache : caches) {
+      for (const std::string& word : cache.unknown_words) {
+        note(number, quote(word) + " in a comment `opseal: cache-key(…)` is no word for an input",
+             cache.place.offset, cache.place.length);
+      }
+      records_.files[number].caches.push_back({number, std::move(cache)});
+    }
+  }
+
   void read_python(std::uint32_t number, const std::string& bytes) {
     const bool registers = may_hold_registrations(bytes);
     const bool autograd = may_hold_autograd(bytes);
@@ -223,9 +237,10 @@ class SourceLoader {
     const bool caches = may_hold_caches(bytes);
     const bool support = may_hold_support(bytes);
     const bool alternatives = may_hold_alternatives(bytes);
+    const bool keys = may_hold_key_classes(bytes);
     const bool told = registers || autograd || gradients || caches || support || alternatives;
     const bool tables = may_hold_tables(bytes);
-    if (!told && !tables) return;
+    if (!told && !tables && !keys) return;
     try {
       const ParsedPython file(bytes);
       if (tables) records_.files[number].python_tables = find_python_tables(file);
@@ -238,16 +253,8 @@ class SourceLoader {
         read_support_python(find_python_support(file), paths_[number], number,
                             records_.files[number].pairs);
       }
-      if (caches) {
-        for (PythonCache& cache : find_python_caches(file)) {
-          for (const std::string& word : cache.unknown_words) {
-            note(number,
-                 quote(word) + " in a comment `opseal: cache-key(…)` is no word for an input",
-                 cache.place.offset, cache.place.length);
-          }
-          records_.files[number].caches.push_back({number, std::move(cache)});
-        }
-      }
+      if (keys) records_.files[number].keys = read_key_classes(file, number);
+      if (caches) add_caches(number, find_python_caches(file));
       if (autograd) {
         add_autograd(autograd_classes(find_python_autograd(file), number), paths_[number],
                      records_.files[number].autograd);

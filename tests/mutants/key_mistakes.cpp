@@ -95,6 +95,18 @@ std::vector<Mistake> key_mistakes() {
                     place.added.push_back(front);
                     return true;
                   }),
+      key_mistake(
+          "cache-never-stale", "a library that is taken once it is there",
+          [](Place& place) {
+            place.added.push_back({{"name", "added"}, {"kind", "disk"}, {"freshness", {"none"}}});
+            return true;
+          }),
+      key_mistake("key-argument-unknown", "an argument that was renamed",
+                  [](Place& place) {
+                    place.item["arguments"] = {"rows", "columns"};
+                    place.item["key_parts"] = Json::array({{{"name", "row"}}});
+                    return true;
+                  }),
       key_mistake("key-mtime-only", "entries judged by their time",
                   [](Place& place) {
                     place.item["freshness"] = {"mtime"};

@@ -1,0 +1,281 @@
+#include "analyzers/python/argument_keys.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "analyzers/python/constants.h"
+#include "analyzers/python/functions.h"
+
+namespace opseal {
+namespace {
+
+// One file holds some few.
+constexpr std::size_t max_functions = 256;
+// Of one function.
+constexpr std::size_t max_names = 128;
+constexpr std::size_t max_decorators = 16;
+// Settings of a tuner, and the nodes of what lists them.
+constexpr std::size_t max_configs = 512;
+constexpr SyntaxIndex max_listed = 20'000;
+
+// The compiler of Triton has options of its own among the settings; those of kernels are constants
+// by their names.
+bool is_constant_name(std::string_view name) {
+  bool letter = false;
+  for (const char byte : name) {
+    const bool upper = byte >= 'A' && byte <= 'Z';
+    if (!upper && byte != '_' && !(byte >= '0' && byte <= '9')) return false;
+    letter = letter || upper;
+  }
+  return letter;
+}
+
+class ArgumentReader {
+ public:
+  explicit ArgumentReader(const ParsedPython& file)
+      : syntax_(file.syntax), scopes_(file.scopes), constants_(syntax_, scopes_) {}
+
+  std::vector<PythonCache> run() {
+    for (SyntaxIndex at = 0; at < syntax_.nodes.size() && found_.size() < max_functions; ++at) {
+      if (syntax_.is(at, SyntaxKind::decorated_definition)) look_at(at);
+      if (syntax_.is(at, SyntaxKind::call)) look_at_call(at);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  PythonPlace place_of(SyntaxIndex index) const {
+    return {syntax_[index].begin, syntax_[index].end - syntax_[index].begin};
+  }
+
+  bool is_named(SyntaxIndex expression, std::string_view name) const {
+    if (expression == no_syntax) return false;
+    const std::vector<std::string> names = scopes_.full_names(expression);
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+
+  SyntaxIndex called(SyntaxIndex expression) const {
+    return syntax_.is(expression, SyntaxKind::call)
+               ? syntax_.child(expression, SyntaxField::function)
+               : expression;
+  }
+
+  std::vector<SyntaxIndex> arguments(SyntaxIndex call) const {
+    const SyntaxIndex list = syntax_.is(call, SyntaxKind::call)
+                                 ? syntax_.child(call, SyntaxField::arguments)
+                                 : no_syntax;
+    if (!syntax_.is(list, SyntaxKind::argument_list)) return {};
+    return syntax_.children(list);
+  }
+
+  SyntaxIndex keyword(SyntaxIndex call, std::string_view wanted) const {
+    for (const SyntaxIndex given : arguments(call)) {
+      if (!syntax_.is(given, SyntaxKind::keyword_argument)) continue;
+      const SyntaxIndex name = syntax_.child(given, SyntaxField::name);
+      if (name != no_syntax && syntax_.text_of(name) == wanted) {
+        return syntax_.child(given, SyntaxField::value);
+      }
+    }
+    return no_syntax;
+  }
+
+  SyntaxIndex positional(SyntaxIndex call, std::size_t wanted) const {
+    std::size_t position = 0;
+    for (const SyntaxIndex given : arguments(call)) {
+      if (syntax_.is(given, SyntaxKind::keyword_argument)) continue;
+      if (syntax_.is(given, SyntaxKind::list_splat)) return no_syntax;
+      if (position++ == wanted) return given;
+    }
+    return no_syntax;
+  }
+
+  // The texts that an expression is, each with its place.
+  std::vector<PythonKeyPart> names_in(SyntaxIndex expression) {
+    std::vector<PythonKeyPart> names;
+    if (expression == no_syntax) return names;
+    constants_.restart();
+    const PythonConstant all = constants_.of(expression);
+    const auto add = [&](const PythonConstant& one) {
+      if (!one.is_text() || names.size() >= max_names) return;
+      const SyntaxIndex node = one.node == no_syntax ? expression : one.node;
+      PythonKeyPart part;
+      part.name = one.text;
+      part.place = place_of(node);
+      names.push_back(std::move(part));
+    };
+    add(all);
+    for (const PythonConstant& one : all.items) add(one);
+    return names;
+  }
+
+  void look_at(SyntaxIndex decorated) {
+    std::vector<SyntaxIndex> decorators;
+    for (const SyntaxIndex child : syntax_.children(decorated)) {
+      if (!syntax_.is(child, SyntaxKind::decorator)) continue;
+      const SyntaxIndex what = syntax_.first(child);
+      if (what == no_syntax || decorators.size() >= max_decorators) return;
+      decorators.push_back(what);
+    }
+    const SyntaxIndex definition = syntax_.child(decorated, SyntaxField::definition);
+    if (decorators.empty() || !syntax_.is(definition, SyntaxKind::function_definition)) return;
+    const SyntaxIndex nearest = decorators.back();
+    if (is_named(called(nearest), "triton.jit")) {
+      decorators.pop_back();
+      look_at_kernel(definition, nearest, decorators);
+    } else if (is_named(called(nearest), "jax.jit")) {
+      look_at_static(python_definition(syntax_, definition), nearest);
+    } else if (is_named(called(nearest), "functools.partial") &&
+               is_named(positional(nearest, 0), "jax.jit")) {
+      look_at_static(python_definition(syntax_, definition), nearest);
+    }
+  }
+
+  // `fast = jax.jit(slow, static_argnames=…)`
+  void look_at_call(SyntaxIndex call) {
+    const SyntaxIndex function = syntax_.child(call, SyntaxField::function);
+    if (!is_named(function, "jax.jit")) return;
+    const SyntaxIndex given = positional(call, 0);
+    if (!syntax_.is(given, SyntaxKind::identifier)) return;
+    const PythonBinding* bound = scopes_.only(syntax_.text_of(given), given);
+    if (bound == nullptr || bound->kind != PythonBinding::Kind::definition) return;
+    if (!syntax_.is(bound->value, SyntaxKind::function_definition)) return;
+    // What decorates it may take other arguments.
+    if (syntax_.is(syntax_[bound->value].parent, SyntaxKind::decorated_definition)) return;
+    look_at_static(python_definition(syntax_, bound->value), call);
+  }
+
+  void look_at_static(const PythonFunction& function, SyntaxIndex call) {
+    std::vector<PythonKeyPart> names = names_in(keyword(call, "static_argnames"));
+    if (names.empty()) return;
+    add(function, std::move(names), {});
+  }
+
+  // From the nearest decorator on, as long as each is Triton's own.
+  void look_at_kernel(SyntaxIndex definition, SyntaxIndex jit,
+                      const std::vector<SyntaxIndex>& decorators) {
+    std::vector<PythonKeyPart> key;
+    std::vector<PythonKeyPart> handed;
+    const auto take = [](std::vector<PythonKeyPart>& into, std::vector<PythonKeyPart> names) {
+      for (PythonKeyPart& one : names) {
+        if (into.size() < max_names) into.push_back(std::move(one));
+      }
+    };
+    take(handed, names_in(keyword(jit, "do_not_specialize")));
+    take(handed, names_in(keyword(jit, "do_not_specialize_on_alignment")));
+    for (auto at = decorators.rbegin(); at != decorators.rend(); ++at) {
+      const SyntaxIndex function = called(*at);
+      if (is_named(function, "triton.heuristics")) {
+        SyntaxIndex values = keyword(*at, "values");
+        if (values == no_syntax) values = positional(*at, 0);
+        take(handed, keys_of(values));
+      } else if (is_named(function, "triton.autotune")) {
+        SyntaxIndex named = keyword(*at, "key");
+        if (named == no_syntax) named = positional(*at, 1);
+        take(key, names_in(named));
+        for (const std::string_view list : {"reset_to_zero", "restore_value"}) {
+          take(handed, names_in(keyword(*at, list)));
+        }
+        SyntaxIndex configs = keyword(*at, "configs");
+        if (configs == no_syntax) configs = positional(*at, 0);
+        if (keyword(*at, "prune_configs_by") == no_syntax) take(handed, settings_in(configs));
+      } else {
+        break;
+      }
+    }
+    if (key.empty() && handed.empty()) return;
+    add(python_definition(syntax_, definition), std::move(key), std::move(handed));
+  }
+
+  // The keys of a dictionary that is written out.
+  std::vector<PythonKeyPart> keys_of(SyntaxIndex dictionary) const {
+    std::vector<PythonKeyPart> names;
+    if (!syntax_.is(dictionary, SyntaxKind::dictionary)) return names;
+    for (const SyntaxIndex pair : syntax_.children(dictionary)) {
+      if (!syntax_.is(pair, SyntaxKind::pair) || names.size() >= max_names) continue;
+      const SyntaxIndex key = syntax_.child(pair, SyntaxField::key);
+      const SyntaxIndex content = key == no_syntax ? no_syntax : text_within(key);
+      if (content == no_syntax) continue;
+      PythonKeyPart part;
+      part.name = syntax_.text_of(content);
+      part.place = place_of(key);
+      names.push_back(std::move(part));
+    }
+    return names;
+  }
+
+  SyntaxIndex text_within(SyntaxIndex text) const {
+    if (!syntax_.is(text, SyntaxKind::string)) return no_syntax;
+    SyntaxIndex content = no_syntax;
+    for (const SyntaxIndex part : syntax_.children(text)) {
+      if (syntax_.is(part, SyntaxKind::interpolation)) return no_syntax;
+      if (syntax_.is(part, SyntaxKind::string_content)) content = part;
+    }
+    return content;
+  }
+
+  // Of `triton.Config({"BLOCK": 64}, …)`, written out or in a comprehension.
+  std::vector<PythonKeyPart> settings_in(SyntaxIndex configs) const {
+    std::vector<PythonKeyPart> names;
+    if (syntax_.is(configs, SyntaxKind::identifier)) {
+      const PythonBinding* bound = scopes_.only(syntax_.text_of(configs), configs);
+      const bool value = bound != nullptr && bound->kind == PythonBinding::Kind::value;
+      configs = value ? bound->value : no_syntax;
+    }
+    const bool listed = syntax_.is(configs, SyntaxKind::list) ||
+                        syntax_.is(configs, SyntaxKind::list_comprehension);
+    if (!listed || syntax_[configs].next - configs > max_listed) return names;
+    std::size_t count = 0;
+    for (SyntaxIndex at = configs; at < syntax_[configs].next && count < max_configs; ++at) {
+      if (!syntax_.is(at, SyntaxKind::call)) continue;
+      if (!is_named(syntax_.child(at, SyntaxField::function), "triton.Config")) continue;
+      ++count;
+      SyntaxIndex settings = positional(at, 0);
+      if (settings == no_syntax) settings = keyword(at, "kwargs");
+      for (PythonKeyPart& one : keys_of(settings)) {
+        const bool known =
+            std::any_of(names.begin(), names.end(),
+                        [&one](const PythonKeyPart& other) { return other.name == one.name; });
+        if (!known && names.size() < max_names && is_constant_name(one.name)) {
+          names.push_back(std::move(one));
+        }
+      }
+    }
+    return names;
+  }
+
+  void add(const PythonFunction& function, std::vector<PythonKeyPart> key,
+           std::vector<PythonKeyPart> handed) {
+    if (!function.found || function.any_name || function.parameters.empty()) return;
+    PythonCache cache;
+    cache.name = function.name;
+    cache.kind = "memory";
+    cache.place = function.place;
+    cache.parts = std::move(key);
+    cache.parts_known = !cache.parts.empty();
+    cache.handed = std::move(handed);
+    for (const PythonParameter& parameter : function.parameters) {
+      if (!parameter.name.empty()) cache.arguments.push_back(parameter.name);
+    }
+    found_.push_back(std::move(cache));
+  }
+
+  const PythonSyntax& syntax_;
+  const PythonScopes& scopes_;
+  PythonConstants constants_;
+  std::vector<PythonCache> found_;
+};
+
+}  // namespace
+
+bool may_hold_argument_keys(std::string_view text) {
+  const auto has = [text](std::string_view word) { return text.find(word) != text.npos; };
+  if (has("static_argnames")) return has("jax");
+  return has("triton") && (has("autotune") || has("heuristics") || has("do_not_specialize"));
+}
+
+std::vector<PythonCache> find_argument_keys(const ParsedPython& file) {
+  return ArgumentReader(file).run();
+}
+
+}  // namespace opseal
