@@ -97,6 +97,8 @@ constexpr Field device_function_fields[] = {
     {name, &text_form, true, ""},
     {parameters, &texts_form, false, "names of those that have one"},
     {unread, &texts_form, false, "parameters that its body doesn't name"},
+    {contiguous, &truth_form, false,
+     "something in its file asks whether a tensor is dense, or makes it so"},
     {guard, &text_form, false,
      "condition on `__CUDA_ARCH__` under which its whole body stands, as written"},
     {otherwise, &guard_otherwise_form, false,

@@ -62,6 +62,7 @@ void write_function(const DeviceFunction& function, PlacedWriter& writer) {
   writer.text(Key::name, function.name, function.place);
   writer.texts(Key::parameters, function.parameters, function.place);
   writer.texts(Key::unread, function.unread, function.place);
+  writer.truth(Key::contiguous, function.asks_for_layout, function.place);
   writer.text_if(Key::guard, function.guard, function.place);
   if (!function.guard.empty()) writer.text(Key::otherwise, function.otherwise, function.place);
   writer.text_if(Key::when, function.when.text(), function.place);
