@@ -71,6 +71,7 @@ constexpr std::string_view holder_words[] = {"named", "temporary"};
 constexpr Form holder_form{.text = true, .words = holder_words};
 constexpr Field kept_pointer_fields[] = {
     {expression, &text_form, true, "as written"},
+    {name, &text_form, false, "argument of the function whose untyped pointer is cast"},
     {holder, &holder_form, false,
      "what owns the memory: a `named` tensor, or a `temporary` one that dies with the statement"},
     {contiguous, &truth_form, false,
@@ -79,6 +80,10 @@ constexpr Field kept_pointer_fields[] = {
     {type, &text_form, false, "of the variable whose address it is, or of the temporary"},
     {value, &text_form, false, "number that the variable begins as"},
     {cast, &text_form, false, "type that it is cast to point to"},
+    {checked, &truth_form, false,
+     "of a tensor's untyped pointer that is cast: the function, or who calls it, asks for the "
+     "dtype "
+     "or may; false: nobody does"},
     {function, &text_form, false, "within which it stands"},
     {location, &location_form, false, ""},
     {when, &text_form, false, "condition of the build that it depends on"},
@@ -92,6 +97,8 @@ constexpr Field device_function_fields[] = {
     {name, &text_form, true, ""},
     {parameters, &texts_form, false, "names of those that have one"},
     {unread, &texts_form, false, "parameters that its body doesn't name"},
+    {contiguous, &truth_form, false,
+     "something in its file asks whether a tensor is dense, or makes it so"},
     {guard, &text_form, false,
      "condition on `__CUDA_ARCH__` under which its whole body stands, as written"},
     {otherwise, &guard_otherwise_form, false,

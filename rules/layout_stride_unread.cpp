@@ -28,6 +28,8 @@ void check(const Facts& facts, Sink& sink) {
     for (const Fact function : facts.root(document)[Key::device_functions].items()) {
       const Fact unread = function[Key::unread];
       if (!all_read(unread) || !all_read(function[Key::parameters])) continue;
+      // Of a manifest that doesn't say it, nobody does.
+      const bool asked = function[Key::contiguous].is_truth() && function[Key::contiguous].truth();
       std::map<std::string, Strides> tensors;
       for (const std::string& name : texts_of(function[Key::parameters])) {
         const std::string_view tensor = tensor_of(name);
@@ -44,7 +46,8 @@ void check(const Facts& facts, Sink& sink) {
         if (strides.unread < 2 || strides.unread < strides.all.size()) continue;
         lost.insert(lost.end(), strides.all.begin(), strides.all.end());
       }
-      if (lost.empty()) continue;
+      // Who starts it may see to dense tensors.
+      if (lost.empty() || asked) continue;
       sink.add(std::string(function[Key::name].text()),
                "kernel takes the strides " + quote_list(lost) + " and reads none of them",
                evidence(function, "kernel defined here" + site_of(function)));
@@ -60,15 +63,14 @@ extern constinit const Rule layout_stride_unread{
     .rationale =
         "A kernel that is handed strides and finds its elements by sizes alone is right for a "
         "dense tensor and silently wrong for a view, a slice or a transposed one. Where every "
-        "caller makes sure that the tensor is dense the parameters are only left over, which the "
-        "source of the kernel doesn't tell.",
+        "caller makes sure that the tensor is dense the parameters are only left over, so that "
+        "nothing is told where anything in the file of the kernel asks for it.",
     .example =
         R"({"opseal_manifest": 1, "device_functions": [{"name": "roll", "parameters": ["ne0", "ne1", "nb0", "nb1"], "unread": ["nb0", "nb1"]}]})",
     .fix =
         "find elements by the strides, or take the parameters away and refuse tensors that are "
         "not dense",
     .severity = Severity::warning,
-    .profile = Profile::strict,
     .tier = Tier::lexed,
     .inspects = "kernel with strides among its parameters of which it is said what it reads",
     .needs = {Key::device_functions, Key::parameters, Key::unread},

@@ -1,11 +1,8 @@
 #include "analyzers/sources/accepted_labels.h"
 
-#include <algorithm>
-#include <set>
 #include <string>
-#include <unordered_map>
 
-#include "analyzers/words.h"
+#include "analyzers/sources/enumerator_mentions.h"
 
 namespace opseal {
 namespace {
@@ -73,28 +70,6 @@ class LabelFinder {
   const CodeEnumeration* asked_;
 };
 
-// Whether a text has the name as a word outside of some ranges of bytes, be it in a macro or in a
-// comment, or pastes names that begin as it does: `TYPE_##x`.
-bool may_use(std::string_view text, std::string_view name,
-             const std::vector<TokenRange>& left_out_bytes) {
-  for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
-    if (at > 0 && is_word_byte(text[at - 1])) continue;
-    if (at + name.size() < text.size() && is_word_byte(text[at + name.size()])) continue;
-    if (std::none_of(left_out_bytes.begin(), left_out_bytes.end(), [at](const TokenRange& range) {
-          return at >= range.begin && at < range.end;
-        })) {
-      return true;
-    }
-  }
-  for (std::size_t end = name.find('_'); end != name.npos; end = name.find('_', end + 1)) {
-    const std::string pasted(name.substr(0, end + 1));
-    if (text.find(pasted + "##") != text.npos || text.find(pasted + " ##") != text.npos) {
-      return true;
-    }
-  }
-  return false;
-}
-
 // `text + type_name(x)`: kernels are found by names that are put together, so that code needs no
 // value by name.
 bool builds_names(Tokens tokens) {
@@ -118,41 +93,19 @@ void find_accepted_labels(const CodeFunctions& code, const Enumerations& enumera
                           const CodeFunction& predicate, const CodeEnumeration* enumeration,
                           std::vector<AcceptedLabels>& found) {
   LabelFinder(code, enumerations, predicate, enumeration).visit(predicate.statements, found);
-  std::unordered_map<std::string_view, std::uint32_t> mentions;
+  EnumeratorMentions mentions;
   for (const AcceptedLabels& labels : found) {
     for (const AcceptedLabel& label : labels.labels) mentions[label.name] = 0;
   }
   if (mentions.empty()) return;
-  for (std::uint32_t number = 0; number < code.files().size(); ++number) {
-    const std::vector<Token>& tokens = code.files()[number]->unit.tokens;
-    if (builds_names(tokens)) {
+  for (const auto& file : code.files()) {
+    if (builds_names(file->unit.tokens)) {
       found.clear();
       return;
     }
-    std::vector<TokenRange> left_out = code.files()[number]->enumerations;
-    for (const auto& function : code.functions()) {
-      if (function->file == number && asks(*function, predicate)) {
-        left_out.push_back(function->body);
-      }
-    }
-    for (std::uint32_t at = 0; at < tokens.size(); ++at) {
-      if (!tokens[at].is_identifier()) continue;
-      const auto known = mentions.find(tokens[at].text);
-      if (known == mentions.end()) continue;
-      const bool is_left_out = std::any_of(
-          left_out.begin(), left_out.end(),
-          [at](const TokenRange& range) { return at >= range.begin && at < range.end; });
-      if (!is_left_out) ++known->second;
-    }
-    std::vector<TokenRange> left_out_bytes;
-    for (const TokenRange& range : left_out) {
-      if (range.empty()) continue;
-      left_out_bytes.push_back({tokens[range.begin].offset, tokens[range.end - 1].offset + 1});
-    }
-    for (auto& [name, count] : mentions) {
-      if (count == 0 && may_use(code.files()[number]->bytes, name, left_out_bytes)) count = 1;
-    }
   }
+  count_mentions(
+      code, [&](const CodeFunction& function) { return asks(function, predicate); }, mentions);
   for (AcceptedLabels& labels : found) {
     for (AcceptedLabel& label : labels.labels) label.mentions = mentions[label.name];
   }

@@ -32,7 +32,12 @@ class LaunchJoin {
     std::vector<std::uint32_t> reading;
     for (const LaunchCode* code : codes_) {
       for (const NamingCode& function : code->functions) {
-        if (reads(function)) reading.push_back(function.hash);
+        if (!reads(function)) continue;
+        if (function.is_destructor) {
+          guards_.insert(function.hash);
+        } else {
+          reading.push_back(function.hash);
+        }
       }
     }
     reading_functions_.insert(reading.begin(), reading.end());
@@ -104,8 +109,9 @@ class LaunchJoin {
     std::uint32_t last = function.last_read;
     for (const NameUse& use : function.uses) {
       if (use.hash == function.hash) continue;
-      if (readers_.contains(use.hash)) last = std::max(last, use.last);
-      if (reading_functions_.contains(use.hash)) last = std::max(last, use.last_call);
+      if (readers_.contains(use.hash)) last = std::max({last, use.last, use.call_end});
+      if (reading_functions_.contains(use.hash)) last = std::max(last, use.call_end);
+      if (guards_.contains(use.hash)) last = no_token;
     }
     return last;
   }
@@ -264,6 +270,8 @@ class LaunchJoin {
   // Names of macros and of functions that read the error.
   Hashes readers_;
   Hashes reading_functions_;
+  // Classes whose destructor does, so that a function with an object of one reads it at its end.
+  Hashes guards_;
   // Macros that start a kernel.
   std::unordered_map<std::uint32_t, const NamingCode*> launchers_;
 };

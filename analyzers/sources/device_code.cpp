@@ -62,6 +62,7 @@ void write_function(const DeviceFunction& function, PlacedWriter& writer) {
   writer.text(Key::name, function.name, function.place);
   writer.texts(Key::parameters, function.parameters, function.place);
   writer.texts(Key::unread, function.unread, function.place);
+  writer.truth(Key::contiguous, function.asks_for_layout, function.place);
   writer.text_if(Key::guard, function.guard, function.place);
   if (!function.guard.empty()) writer.text(Key::otherwise, function.otherwise, function.place);
   writer.text_if(Key::when, function.when.text(), function.place);
@@ -93,7 +94,24 @@ void write_layout(const LayoutFunction& function, PlacedWriter& writer) {
   }
 }
 
-bool says_layouts(const DeviceCode& code) {
+void write_untyped(const UntypedPointer& pointer, PlacedWriter& writer) {
+  if (!pointer.checked) return;
+  const std::uint32_t object = writer.open(Key::none, NodeType::object, pointer.place);
+  writer.text(Key::expression, pointer.expression, pointer.place);
+  writer.text(Key::name, pointer.name, pointer.place);
+  writer.text(Key::cast, pointer.cast, pointer.place);
+  writer.truth(Key::checked, *pointer.checked, pointer.place);
+  writer.text(Key::function, pointer.function, pointer.place);
+  writer.text_if(Key::when, pointer.when.text(), pointer.place);
+  writer.close(object);
+}
+
+// Of arguments, where who calls is known.
+bool says_arguments(const DeviceCode& code) {
+  if (std::any_of(code.untyped.begin(), code.untyped.end(),
+                  [](const UntypedPointer& one) { return one.checked.has_value(); })) {
+    return true;
+  }
   return std::any_of(code.layouts.begin(), code.layouts.end(), [](const LayoutFunction& function) {
     return std::any_of(function.arguments.begin(), function.arguments.end(),
                        [](const LayoutArgument& one) { return one.contiguous.has_value(); });
@@ -104,7 +122,7 @@ bool says_layouts(const DeviceCode& code) {
 void write_pointers(const std::vector<DeviceCode>& codes, const std::set<std::uint32_t>& files,
                     bool partial, PlacedWriter& writer) {
   const bool any = std::any_of(files.begin(), files.end(), [&](std::uint32_t file) {
-    return !codes[file].pointers.empty() || (!partial && says_layouts(codes[file]));
+    return !codes[file].pointers.empty() || (!partial && says_arguments(codes[file]));
   });
   if (!any) return;
   const std::uint32_t list = writer.open_list(Key::pointers);
@@ -112,6 +130,7 @@ void write_pointers(const std::vector<DeviceCode>& codes, const std::set<std::ui
     for (const KeptPointer& pointer : codes[file].pointers) write_pointer(pointer, writer);
     if (partial) continue;
     for (const LayoutFunction& function : codes[file].layouts) write_layout(function, writer);
+    for (const UntypedPointer& pointer : codes[file].untyped) write_untyped(pointer, writer);
   }
   writer.close_list(list);
 }
@@ -155,7 +174,7 @@ bool says_device_code(std::string_view bytes) {
                                 // Numbers cast to another type by their address.
                                 "half*)&", "half *)&", "half*>(&", "half2*)&", "bfloat16*)&",
                                 "bfloat16 *)&", "bfloat16*>(&"});
-  return needles.occur_in(bytes) || takes_pointers_of_calls(bytes);
+  return needles.occur_in(bytes) || takes_pointers_of_calls(bytes) || casts_untyped_pointers(bytes);
 }
 
 void read_device_code(const PlainSource& source, std::string_view path, DeviceCode& code) {
@@ -170,6 +189,7 @@ void read_device_code(const PlainSource& source, std::string_view path, DeviceCo
   read_pointers(source, code.pointers);
   read_casts(source, code.pointers);
   read_layouts(source, code.layouts);
+  read_untyped_pointers(source, code.untyped);
   if (is_cuda) read_device_functions(source, code.functions);
 }
 
@@ -210,7 +230,7 @@ std::set<std::uint32_t> files_with_device_code(std::vector<DeviceCode>& codes,
   for (std::uint32_t at = 0; at < codes.size(); ++at) {
     const DeviceCode& code = codes[at];
     if (!code.arch_tests.empty() || !code.launches.launches.empty() || !code.pointers.empty() ||
-        !code.functions.empty() || says_layouts(code)) {
+        !code.functions.empty() || says_arguments(code)) {
       files.insert(at);
     }
   }

@@ -13,6 +13,7 @@
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/records.h"
 #include "analyzers/sources/tensor_layouts.h"
+#include "analyzers/sources/untyped_pointers.h"
 
 namespace opseal {
 
@@ -38,6 +39,7 @@ struct DeviceCode {
   std::vector<DeviceFunction> functions;
   std::vector<KeptPointer> pointers;
   std::vector<LayoutFunction> layouts;
+  std::vector<UntypedPointer> untyped;
   // Files that it includes, which are sources by their name: `#include "kernels.cpp"`.
   std::vector<std::string> included_sources;
 };

@@ -6,6 +6,7 @@
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/device_guards.h"
 #include "analyzers/sources/device_sides.h"
+#include "opseal/text.h"
 
 namespace opseal {
 namespace {
@@ -37,6 +38,17 @@ Hashes names_in_macros(const PlainSource& source) {
   return names;
 }
 
+// `GGML_ASSERT(ggml_is_contiguous(x))`, `x.contiguous()`, `CHECK_CONTIG(x)`.
+bool asks_for_layout(const PlainSource& source) {
+  const Tokens tokens = source.unit.tokens;
+  for (const Token& token : tokens) {
+    if (!token.is_identifier()) continue;
+    const std::string word = lower(token.text);
+    if (word.find("contig") != word.npos || word.find("dense") != word.npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool is_hollow_outside(const DeviceFunction& function) {
@@ -48,6 +60,8 @@ void read_device_functions(const PlainSource& source, std::vector<DeviceFunction
   const std::vector<Scope>& scopes = source.shape.scopes;
   Hashes in_macros;
   bool macros_known = false;
+  bool asks_layout = false;
+  bool layout_known = false;
   std::uint32_t end = 0;
   for (std::uint32_t at = 0; at < scopes.size(); ++at) {
     const Scope& scope = scopes[at];
@@ -60,7 +74,10 @@ void read_device_functions(const PlainSource& source, std::vector<DeviceFunction
     for (std::uint32_t token = scope.body.begin; token < scope.body.end; ++token) {
       if (tokens[token].is_identifier()) named.insert(tokens[token].hash);
     }
+    if (!layout_known) asks_layout = asks_for_layout(source);
+    layout_known = true;
     DeviceFunction function;
+    function.asks_for_layout = asks_layout;
     function.name = base_of(scope.name);
     const TokenRange range = scope.parameters;
     for (const Tokens parameter :

@@ -17,6 +17,8 @@ struct DeviceFunction {
   std::vector<std::string> parameters;
   // Of these, those that its body doesn't name.
   std::vector<std::string> unread;
+  // Something in the file asks whether a tensor is dense, or makes it so.
+  bool asks_for_layout = false;
   // Of `__CUDA_ARCH__`, under which all of its body stands; empty: none.
   std::string guard;
   // What the body is where the guard is false: `nothing`, `assert`, `trap`, `code`.

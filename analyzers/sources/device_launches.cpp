@@ -11,6 +11,7 @@
 #include "analyzers/sources/device_errors.h"
 #include "analyzers/sources/device_sides.h"
 #include "analyzers/words.h"
+#include "opseal/text.h"
 
 namespace opseal {
 namespace {
@@ -104,11 +105,31 @@ void sort_uses(std::vector<NameUse>& uses) {
     if (kept > 0 && uses[kept - 1].hash == uses[at].hash) {
       uses[kept - 1].last = uses[at].last;
       uses[kept - 1].last_call = std::max(uses[kept - 1].last_call, uses[at].last_call);
+      uses[kept - 1].call_end = std::max(uses[kept - 1].call_end, uses[at].call_end);
     } else {
       uses[kept++] = uses[at];
     }
   }
   uses.resize(kept);
+}
+
+// `OnExit check{[] { CUDA_CHECK(cudaGetLastError()); }}`: it is read at the end of the block.
+bool stands_in_cleanup(Tokens tokens, std::size_t begin, std::size_t at) {
+  constexpr std::size_t most_tokens = 32;
+  constexpr std::array<std::string_view, 6> words{"exit",      "cleanup", "finally",
+                                                  "finalizer", "defer",   "guard"};
+  bool in_lambda = false;
+  for (std::size_t steps = 0; at > begin && steps < most_tokens; ++steps) {
+    const Token& token = tokens[--at];
+    if (token.is(';') || token.is('}')) return false;
+    in_lambda = in_lambda || token.is('{');
+    if (!in_lambda || !token.is_identifier()) continue;
+    const std::string word = lower(token.text);
+    for (const std::string_view one : words) {
+      if (word.find(one) != word.npos) return true;
+    }
+  }
+  return false;
 }
 
 class LaunchReader {
@@ -143,7 +164,7 @@ class LaunchReader {
         made.reads_error = made.reads_error || launch.checked;
         made.kernel = std::move(launch.kernel);
       }
-      add_use(body, at, made);
+      add_use(body, at, no_token, made);
     }
     if (made.uses.empty()) return;
     sort_uses(made.uses);
@@ -151,7 +172,8 @@ class LaunchReader {
     code_.macros.push_back(std::move(made));
   }
 
-  static void add_use(Tokens tokens, std::size_t at, NamingCode& code) {
+  // `close`: of the bracket behind it, as far as that is known.
+  static void add_use(Tokens tokens, std::size_t at, std::uint32_t close, NamingCode& code) {
     const Token& token = tokens[at];
     // Of the short names, those that mean a capability.
     const bool counts = token.text.size() > 2 || token.is("cc") || token.is("sm");
@@ -159,8 +181,9 @@ class LaunchReader {
     const bool is_call =
         at + 1 < tokens.size() && (tokens[at + 1].is('(') || tokens[at + 1].is('<'));
     const auto place = static_cast<std::uint32_t>(at);
-    code.uses.push_back(
-        {token.hash, place, place, is_call ? place : 0, token.offset, token.length});
+    const bool has_end = is_call && close != no_token && close > place;
+    code.uses.push_back({token.hash, place, place, is_call ? place : 0,
+                         has_end ? close : (is_call ? place : 0), token.offset, token.length});
   }
 
   void read_function(std::uint32_t scope) {
@@ -171,14 +194,20 @@ class LaunchReader {
     made.hash = hash_of(made.name);
     const Scope* const type = source_.shape.enclosing(function.parent, ScopeKind::type);
     if (type != nullptr) made.owner = hash_of(base_of(type->name));
+    made.is_destructor = function.name_token > 0 && tokens[function.name_token - 1].is('~');
+    if (made.is_destructor) made.hash = tokens[function.name_token].hash;
     const CodeSide side = side_of_function(source_, scope);
     // What devices run neither checks nor is asked for here.
     if (side == CodeSide::device || side == CodeSide::kernel) return;
     for (std::uint32_t at = function.body.begin; at < function.body.end; ++at) {
-      add_use(tokens, at, made);
+      const std::uint32_t close =
+          at + 1 < tokens.size() ? source_.shape.partners[at + 1] : no_token;
+      add_use(tokens, at, close, made);
       if (reads_launch_error(tokens, at)) {
         made.reads_error = true;
-        made.last_read = at;
+        made.last_read = stands_in_cleanup(tokens, function.body.begin, at) ? function.body.end
+                         : close != no_token && close > at                  ? close
+                                                                            : at;
       } else if (declares_check(tokens, at)) {
         made.reads_error = true;
         made.last_read = function.body.end;

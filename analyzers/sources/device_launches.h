@@ -37,6 +37,8 @@ struct NameUse {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
   std::uint32_t last_call = 0;
+  // Where the arguments of that call end, which a launch may be among.
+  std::uint32_t call_end = 0;
   std::uint32_t offset = 0;
   std::uint32_t length = 0;
 };
@@ -48,6 +50,8 @@ struct NamingCode {
   // Of the class that it is a member of; 0: it is none's.
   std::uint32_t owner = 0;
   bool is_macro = false;
+  // What it does it does at the end of the block that has an object of the class.
+  bool is_destructor = false;
   bool launches = false;
   bool reads_error = false;
   // Of functions: index of the last token that reads the error of a launch.

@@ -8,6 +8,7 @@
 
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/pair_comparison.h"
+#include "analyzers/sources/pair_surroundings.h"
 #include "analyzers/sources/predicate_names.h"
 #include "analyzers/sources/switch_subject.h"
 #include "analyzers/words.h"
@@ -23,6 +24,8 @@ constexpr std::size_t least_alike = 70;
 
 // Values that a predicate of no assignment accepts at least.
 constexpr std::size_t fewest_named = 3;
+// Values that two share that were written for each other.
+constexpr std::size_t fewest_shared = 2;
 
 constexpr std::array<std::string_view, 2> predicate_fields{"supports_op", "is_supported"};
 
@@ -40,7 +43,7 @@ std::string_view scope_of(std::string_view name) {
 class PairReader {
  public:
   PairReader(const CodeFunctions& code, const CodeFunctions& others, const PairOptions& options)
-      : code_(code), enumerations_(code, others), options_(options) {}
+      : code_(code), enumerations_(code, others), options_(options), surroundings_(code) {}
 
   std::vector<DispatchPair> read() {
     for (const PairDescription& described : options_.described) read_described(described);
@@ -153,9 +156,44 @@ class PairReader {
         best = function.get();
       }
     }
-    if (best != nullptr && most >= least_alike) {
-      compare(predicate, {best}, backend_of(predicate));
+    if (best != nullptr && most < least_alike) best = only_dispatch(asked, accepted, asking);
+    if (best != nullptr) compare(predicate, {best}, backend_of(predicate));
+  }
+
+  // The only function of the backend that has arms for the enumeration and turns away the rest, if
+  // no other code knows the values that it lacks. Null where it isn't sure.
+  const CodeFunction* only_dispatch(const SwitchSubject& asked,
+                                    const std::set<std::string_view>& accepted,
+                                    const std::set<const CodeFunction*>& asking) {
+    const CodeFunction* only = nullptr;
+    for (const auto& function : code_.functions()) {
+      if (asking.contains(function.get()) || is_predicate(*function)) continue;
+      if (arms_of(*function, asked.enumeration).empty()) continue;
+      if (only != nullptr) return nullptr;
+      only = function.get();
     }
+    if (only == nullptr) return nullptr;
+    const SwitchSubject served = find_subject(code_, enumerations_, *only, asked.enumeration);
+    const PairComparison comparison(code_, enumerations_, {});
+    if (!is_part(accepted, served, comparison, asking)) return nullptr;
+    const bool sure = comparison.rejects_the_rest(served) && !surroundings_.is_narrowed(served);
+    return sure ? only : nullptr;
+  }
+
+  // Most of what a dispatch has arms for is accepted, and no code besides knows the others that
+  // are: it may serve only a few of them.
+  bool is_part(const std::set<std::string_view>& accepted, const SwitchSubject& dispatch,
+               const PairComparison& comparison, const std::set<const CodeFunction*>& asking) {
+    const std::set<std::string_view> arms = comparison.arms_of(dispatch);
+    std::set<std::string_view> lacking;
+    for (const std::string_view value : accepted) {
+      if (!arms.contains(value)) lacking.insert(value);
+    }
+    const std::size_t shared = accepted.size() - lacking.size();
+    if (shared < fewest_shared || shared * 3 < arms.size() * 2) return false;
+    for (const std::string_view value : comparison.named_by(dispatch)) lacking.erase(value);
+    return !surroundings_.has_one_of(
+        lacking, [&](const CodeFunction& function) { return asking.contains(&function); });
   }
 
   bool is_predicate(const CodeFunction& function) const {
@@ -203,8 +241,11 @@ class PairReader {
     if (scope_of(dispatch.name) != scope_of(predicate.name)) return;
     if (!speaks_for(predicate.name, dispatch.name, asked.enumeration->name)) return;
     const SwitchSubject served = find_subject(code_, enumerations_, dispatch, asked.enumeration);
-    if (!are_alike(accepted, comparison.arms_of(served))) return;
-    if (!comparison.rejects_the_rest(served)) return;
+    if (!are_alike(accepted, comparison.arms_of(served)) &&
+        !is_part(accepted, served, comparison, asking)) {
+      return;
+    }
+    if (!comparison.rejects_the_rest(served) || surroundings_.is_narrowed(served)) return;
     const std::size_t before = pairs_.size();
     compare(predicate, {&dispatch}, backend_of(predicate), nullptr, by_constants);
     // Who calls it may serve what it refuses in another way.
@@ -226,7 +267,6 @@ class PairReader {
   static bool are_alike(const std::set<std::string_view>& accepted,
                         const std::set<std::string_view>& arms) {
     constexpr std::size_t least_alike_of_few = 50;
-    constexpr std::size_t fewest_shared = 2;
     std::size_t shared = 0;
     for (const std::string_view value : accepted) shared += arms.contains(value) ? 1 : 0;
     return shared >= fewest_shared && likeness(accepted, arms) >= least_alike_of_few;
@@ -282,6 +322,7 @@ class PairReader {
   const CodeFunctions& code_;
   const Enumerations enumerations_;
   const PairOptions& options_;
+  PairSurroundings surroundings_;
   std::vector<const CodeFunction*> assigned_;
   std::map<std::pair<const CodeFunction*, const CodeEnumeration*>, std::set<std::string_view>>
       arms_;

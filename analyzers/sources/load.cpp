@@ -38,6 +38,7 @@
 #include "analyzers/sources/ignores.h"
 #include "analyzers/sources/kernel_writes.h"
 #include "analyzers/sources/key_python.h"
+#include "analyzers/sources/load_callers.h"
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/memo_code.h"
 #include "analyzers/sources/onnx.h"
@@ -364,38 +365,8 @@ class SourceLoader {
       if (round + 1 == most_rounds) join_device_code(records_.devices);
     }
     ask_python();
-    ask_callers_for_layouts();
-  }
-
-  // Whether a tensor is dense is often seen to by who calls, in C++ or in Python.
-  void ask_callers_for_layouts() {
-    std::vector<LayoutFunction*> functions;
-    std::set<std::string> names;
-    for (DeviceCode& code : records_.devices) {
-      for (LayoutFunction& function : code.layouts) {
-        functions.push_back(&function);
-        names.insert(function.name);
-      }
-    }
-    // No project has so many; then nothing is known of them.
-    constexpr std::size_t most_functions = 1000;
-    if (functions.size() > most_functions) {
-      for (DeviceCode& code : records_.devices) code.layouts.clear();
-      return;
-    }
-    if (functions.empty()) return;
-    const Needles needles({names.begin(), names.end()});
-    std::string bytes;
-    PlainSource plain;
-    for (std::size_t at = 0; at < paths_.size(); ++at) {
-      if (!read_again(at, bytes)) continue;
-      if (paths_[at].ends_with(".py")) {
-        read_layout_python(bytes, functions);
-      } else if (needles.occur_in(bytes)) {
-        read_plain(static_cast<std::uint32_t>(at), bytes, plain);
-        read_layout_callers(plain, functions);
-      }
-    }
+    ask_callers(records_.devices, paths_,
+                [this](std::size_t at, std::string& text) { return read_again(at, text); });
   }
 
   // Python may ask far from the call of an operator, and hand over the answer as one flag of many:

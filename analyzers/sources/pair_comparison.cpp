@@ -14,12 +14,21 @@ namespace {
 constexpr std::array<std::string_view, 5> ggml_views{
     "GGML_OP_NONE", "GGML_OP_RESHAPE", "GGML_OP_VIEW", "GGML_OP_PERMUTE", "GGML_OP_TRANSPOSE"};
 
-// Counts the values and is none.
-bool is_counter(std::string_view enumerator) {
+bool sounds_like_counter(std::string_view enumerator) {
   for (const std::string_view end : {"_COUNT", "_MAX", "_NUM", "_LAST", "_END"}) {
     if (enumerator.ends_with(end)) return true;
   }
   return enumerator == "COUNT" || enumerator == "MAX" || enumerator == "Count";
+}
+
+// Counts the values and is none: no value comes after it, as one does after `OP_SOFT_MAX`.
+bool is_counter(const CodeEnumeration& enumeration, std::string_view enumerator) {
+  for (std::size_t at = enumeration.enumerators.size(); at-- > 0;) {
+    const std::string_view last = enumeration.enumerators[at];
+    if (!sounds_like_counter(last) && !enumeration.is_alias[at]) return false;
+    if (last == enumerator) return sounds_like_counter(last);
+  }
+  return false;
 }
 
 }  // namespace
@@ -58,7 +67,8 @@ std::optional<DispatchPair> PairComparison::compare(
 }
 
 bool PairComparison::needs_no_kernel(std::string_view value) const {
-  return is_counter(value) || noop_.contains(value) ||
+  const CodeEnumeration* const enumeration = enumerations_.of(value);
+  return (enumeration != nullptr && is_counter(*enumeration, value)) || noop_.contains(value) ||
          std::find(ggml_views.begin(), ggml_views.end(), value) != ggml_views.end();
 }
 
@@ -86,6 +96,16 @@ std::set<std::string_view> PairComparison::arms_of(const SwitchSubject& subject)
       arms.insert(value);
   }
   return arms;
+}
+
+std::set<std::string_view> PairComparison::named_by(const SwitchSubject& subject) const {
+  EnumeratorRun run(code_, enumerations_, run_options_);
+  std::set<std::string_view> named;
+  for (const std::string_view value : subject.enumeration->enumerators) {
+    run.run(*subject.function, subject.root, {{subject.expression, value}});
+    if (named_label(run, value).second != no_token) named.insert(value);
+  }
+  return named;
 }
 
 bool PairComparison::rejects_the_rest(const SwitchSubject& subject) const {
@@ -211,7 +231,7 @@ void PairComparison::run_kinds(Compared& all) {
     }
   }
   for (const std::string_view value : all.asked.enumeration->enumerators) {
-    if (!is_counter(value)) run_kind(all, value, predicate, baselines);
+    if (!is_counter(*all.asked.enumeration, value)) run_kind(all, value, predicate, baselines);
   }
 }
 
@@ -291,7 +311,7 @@ bool PairComparison::run_further(Compared& all, std::string_view value, const Op
   // Where no arm turns the rest away, what comes before or behind may serve it.
   const bool may_serve_rest = !run.default_rejects();
   for (const std::string_view further : enumeration->enumerators) {
-    if (is_counter(further)) continue;
+    if (is_counter(*enumeration, further)) continue;
     const RunOutcome outcome =
         predicate.run(*all.asked.function, all.asked.root,
                       {{all.asked.expression, value}, {asked.expression, further}});

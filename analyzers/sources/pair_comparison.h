@@ -35,6 +35,8 @@ class PairComparison {
                                          std::set<const CodeFunction*>& followed) const;
   // Values whose arm calls something, or gives back a constant where these count.
   std::set<std::string_view> arms_of(const SwitchSubject& subject) const;
+  // Values that a label or a comparison names, whatever is done for them.
+  std::set<std::string_view> named_by(const SwitchSubject& subject) const;
   // A value that no arm names ends in an abort, an exception or with nothing.
   bool rejects_the_rest(const SwitchSubject& subject) const;
 
