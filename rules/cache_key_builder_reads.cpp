@@ -24,7 +24,10 @@ class KeyNames {
  public:
   explicit KeyNames(const Fact& parts) {
     for (const Fact part : parts.items()) {
-      names_.push_back(part[Key::name].text());
+      // The name of a function is not the function.
+      const std::string_view name = part[Key::name].text();
+      const bool called = name.ends_with(".__name__") || name.ends_with(".__qualname__");
+      if (!called || !part[Key::form].is("name")) names_.push_back(name);
       if (part[Key::input].is_text()) inputs_.push_back(part[Key::input].text());
       // All of it at once.
       whole_environment_ = whole_environment_ ||

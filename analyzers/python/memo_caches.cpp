@@ -62,6 +62,12 @@ bool tells_all(std::string_view field) {
   return false;
 }
 
+// Two functions of one name are two functions.
+bool is_name_of_function(const FlowRoot& root) {
+  return root.kind == FlowRoot::Kind::parameter &&
+         (root.field == "__name__" || root.field == "__qualname__");
+}
+
 class MemoReader {
  public:
   explicit MemoReader(PythonCode& code) : code_(code) {}
@@ -163,17 +169,19 @@ class MemoReader {
           return word.find("key") != word.npos || word.find("hash") != word.npos ||
                  word.find("digest") != word.npos;
         });
-    if (made_elsewhere) return;
+    const bool named = std::any_of(key.roots.begin(), key.roots.end(), is_name_of_function);
+    if (made_elsewhere && !named) return;
     PythonCache cache;
     cache.name = name_of(name, function);
     cache.kind = "memory";
     cache.place = code_.place_of(left);
     cache.parts_known = true;
     for (const FlowRoot& root : key.roots) {
-      cache.parts.push_back({path_of(root), std::string(input_word(root)), form_word(root.form),
-                             code_.place_of(root.node)});
+      const std::string_view form = is_name_of_function(root) ? "name" : form_word(root.form);
+      cache.parts.push_back(
+          {path_of(root), std::string(input_word(root)), form, code_.place_of(root.node)});
     }
-    read_build(function, call, key, cache);
+    read_build(function, call, key, made_elsewhere, cache);
     if (cache.reads_known) found_.push_back(std::move(cache));
   }
 
@@ -238,7 +246,7 @@ class MemoReader {
     });
   }
 
-  void read_build(SyntaxIndex function, SyntaxIndex call, const FlowTrace& key,
+  void read_build(SyntaxIndex function, SyntaxIndex call, const FlowTrace& key, bool made_elsewhere,
                   PythonCache& cache) {
     std::vector<SyntaxIndex> given = code_.flow.arguments(call);
     if (given.empty()) return;
@@ -257,6 +265,12 @@ class MemoReader {
       if (!handed || name == "self" || name == "cls" || leaves_build_alone(root)) continue;
       // What a name stands for may be all that is built under that name.
       if (input_word(root) == "source" && is_named(cache)) continue;
+      if (root.field.empty() && is_told_by_name(root, key)) {
+        add_read(name, root, cache);
+        continue;
+      }
+      // A key that the caller may make.
+      if (made_elsewhere) continue;
       if (has_field_of(cache, name)) {
         if (is_forgotten(root, key) && !is_held_against(function, root.field, key)) {
           add_read(path_of(root), root, cache);
@@ -281,6 +295,17 @@ class MemoReader {
     if (known) return;
     cache.reads.push_back({std::move(name), std::string(input_word(root)), form_word(root.form),
                            code_.place_of(root.node)});
+  }
+
+  // The key has nothing of the function that is built but its name.
+  static bool is_told_by_name(const FlowRoot& read, const FlowTrace& key) {
+    bool named = false;
+    for (const FlowRoot& part : key.roots) {
+      if (part.kind != read.kind || part.name != read.name) continue;
+      if (!is_name_of_function(part)) return false;
+      named = true;
+    }
+    return named;
   }
 
   // The key takes the parameter apart.

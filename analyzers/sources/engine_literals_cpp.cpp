@@ -10,6 +10,8 @@ namespace opseal {
 namespace {
 
 constexpr std::size_t most_rows = 20000;
+// Tables of tables within each other.
+constexpr std::size_t most_nested = 8;
 
 bool is_map_word(const Token& token) {
   return token.is_identifier() && (token.is("map") || token.is("unordered_map"));
@@ -63,12 +65,15 @@ void find_cpp_literals(const PlainSource& source, std::uint32_t file,
   std::map<std::string_view, std::size_t> known;
   std::map<std::string_view, std::size_t> times;
   const std::size_t first = engines.size();
+  // Tables within tables are part of each around them.
+  std::size_t left = tokens.size() * most_nested;
   for (std::uint32_t at = 0; at + 3 < tokens.size(); ++at) {
     if (!is_map_word(tokens[at]) || !tokens[at + 1].is('<')) continue;
     std::uint32_t name = 0;
     const std::uint32_t open = rows_of(tokens, at, name);
     const std::uint32_t close = open == no_token ? no_token : source.shape.partners[open];
-    if (close == no_token || close < open) continue;
+    if (close == no_token || close < open || close - open > left) continue;
+    left -= close - open;
     ++times[tokens[name].text];
     Engine engine;
     engine.name = tokens[name].text;

@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t most_tables = 1024;
 constexpr std::size_t most_accessors = 4096;
+// Of one function, looking for what its names were given.
+constexpr std::size_t most_steps = std::size_t{4} << 20;
 
 // Words by which a function gives up where a key isn't there, or is there already.
 bool gives_up(std::string_view word) {
@@ -159,6 +161,7 @@ class FunctionReader {
 
   bool add_local(std::string_view name, std::vector<std::size_t>& key) const {
     for (std::uint32_t at = function_.body.begin + 1; at + 1 < function_.body.end; ++at) {
+      if (++steps_ > most_steps) return false;
       if (!tokens_[at].is_identifier() || !tokens_[at].is(name)) continue;
       const Token& before = tokens_[at - 1];
       const bool declared = before.is_identifier() || before.is('>') || before.is('&');
@@ -316,6 +319,7 @@ class FunctionReader {
   std::vector<Parameter> parameters_;
   std::string name_;
   bool is_constructor_ = false;
+  mutable std::size_t steps_ = 0;
   // Of one table.
   bool looked_ = false;
   bool followed_ = true;

@@ -352,12 +352,14 @@ class KeyReader {
     const std::string_view name = last_part(trimmed(covers.substr(0, covers.find(')'))));
     const auto builder = functions_.find(name);
     if (builder == functions_.end()) return false;
+    // Both in the order of the text.
     const Scope& scope = *builder->second;
+    std::uint32_t at = scope.parameters.begin;
     for (const Parameter& parameter : parameters_of(scope)) {
-      for (std::uint32_t at = scope.parameters.begin; at < scope.parameters.end; ++at) {
-        if (parameter.name.empty() || token(at).text.data() != parameter.name.data()) continue;
-        function.covered.push_back({std::string(parameter.name), place_of(at), false});
-      }
+      if (parameter.name.empty()) continue;
+      while (at < scope.parameters.end && token(at).text.data() != parameter.name.data()) ++at;
+      if (at >= scope.parameters.end) break;
+      function.covered.push_back({std::string(parameter.name), place_of(at), false});
     }
     // Parameters are named in what makes the key: handing one on is using it.
     function.whole = false;

@@ -41,7 +41,8 @@ bool says_count(std::string_view name) {
 
 // What is given back where nothing could be made.
 bool stands_in(std::string_view name) {
-  return has_any(lower(name), {"fallback", "default", "force", "refresh"});
+  return has_any(lower(name),
+                 {"fallback", "default", "force", "refresh", "iter", "warmup", "repeat", "bytes"});
 }
 
 // What only says whether all is well.
@@ -215,8 +216,8 @@ class MemoReader {
       return std::any_of(given.begin(), given.end(),
                          [name](const Given& one) { return one.name == name; });
     };
-    // What the caller made of all that counts.
-    if (is_given(asked.key)) return;
+    // What the caller made of all that counts, or keeps and empties.
+    if (is_given(asked.key) || is_given(asked.cache) || is_emptied(asked, *function)) return;
     const Statements statements(source_, function->body, asked.token);
     if (!statements.defines(asked.key)) return;
     const Statements::Origins key = statements.origins({asked.key}, asked.token, {asked.cache});
@@ -229,6 +230,14 @@ class MemoReader {
         statements.origins(value, begin_of_statement(statements, store->token), stop);
     built.read.push_back(store->value);
     add(asked, *function, given, key, built);
+  }
+
+  // The function judges before it asks: `if (changed) cache.clear();`
+  bool is_emptied(const Use& asked, const Scope& function) const {
+    for (std::uint32_t at = function.body.begin; at + 2 < asked.token; ++at) {
+      if (token(at).is(asked.cache) && is_dot(at + 1) && token(at + 2).is("clear")) return true;
+    }
+    return false;
   }
 
   static std::uint32_t begin_of_statement(const Statements& statements, std::uint32_t at) {
@@ -311,6 +320,23 @@ class MemoReader {
         cache.reads.push_back({std::string(one.name), {}, "value", place_of(one.token)});
       }
     }
+    const auto told = [&cache](auto tells) {
+      return std::any_of(cache.parts.begin(), cache.parts.end(),
+                         [tells](const PythonKeyPart& part) { return tells(lower(part.name)); });
+    };
+    // A key that the caller makes may tell all, and a name all of a source.
+    if (told([](std::string_view name) {
+          return has_any(name, {"key", "label", "hash", "digest", "signature"}) || name == "id";
+        })) {
+      return;
+    }
+    if (told([](std::string_view name) { return has_any(name, {"name", "_id"}); })) {
+      std::erase_if(cache.reads, [](const PythonKeyPart& read) {
+        FlowRoot root;
+        root.name = read.name;
+        return input_word(root) == "source" || input_word(root) == "headers";
+      });
+    }
     if (!cache.parts.empty()) found_.push_back(std::move(cache));
   }
 
@@ -368,7 +394,7 @@ bool may_hold_memos(std::string_view bytes) {
   return asks &&
          (has("ache") || has("plan") || has("kernel") || has("odule") || has("ipeline") ||
           has("rogram")) &&
-         has("map");
+         (has("map") || has("emplace(") || has("insert("));
 }
 
 std::vector<PythonCache> read_memos(const PlainSource& source) { return MemoReader(source).read(); }

@@ -37,6 +37,33 @@ void Statements::end_statement(std::uint32_t end) {
   if (start_ < end) statements_.push_back({{start_, end}, block_});
 }
 
+bool Statements::begins_branch() const {
+  return is_one(token(start_).text, {"if", "else", "for", "while", "switch"});
+}
+
+// The head is a statement of its own too: it may give a value to what a loop goes through.
+void Statements::open_block(std::uint32_t end, bool single) {
+  Block block;
+  block.outer = block_;
+  block.single = single;
+  if (start_ < end && begins_branch()) {
+    block.head = {start_, end};
+    if (token(start_).is("else")) block.before = ended_;
+  }
+  end_statement(end);
+  block_ = static_cast<std::uint32_t>(blocks_.size());
+  blocks_.push_back(block);
+}
+
+void Statements::close_block() {
+  ended_ = blocks_[block_].head;
+  block_ = blocks_[block_].outer;
+}
+
+void Statements::close_singles() {
+  while (blocks_[block_].single) close_block();
+}
+
 void Statements::split(TokenRange body, std::uint32_t open) {
   start_ = body.begin;
   std::uint32_t at = body.begin;
@@ -44,20 +71,31 @@ void Statements::split(TokenRange body, std::uint32_t open) {
     const Token& one = token(at);
     const std::uint32_t partner = partners_[at];
     if (one.is('(') || one.is('[')) {
-      const bool closed = partner != no_token && partner > at && partner <= body.end;
-      at = closed ? partner + 1 : at + 1;
+      const bool closed = partner != no_token && partner > at && partner < body.end;
+      const std::uint32_t next = closed ? partner + 1 : at + 1;
+      // `if (causal) graph.mask();`
+      const bool branch = closed && one.is('(') && at < start_ + 4 && begins_branch();
+      if (branch && next < body.end && !token(next).is('{') && !token(next).is(';')) {
+        open_block(next, true);
+        start_ = next;
+      }
+      at = next;
     } else if (one.is('{')) {
       at = brace(at, open);
     } else if (one.is('}')) {
       end_statement(at);
-      ended_ = blocks_[block_].head;
-      block_ = blocks_[block_].outer;
+      close_block();
+      close_singles();
+      start_ = ++at;
+    } else if (one.is("else") && at == start_ && at + 1 < body.end && !token(at + 1).is("if") &&
+               !token(at + 1).is('{')) {
+      open_block(at + 1, true);
       start_ = ++at;
     } else {
-      if (one.is(';')) {
-        end_statement(at);
-        start_ = at + 1;
-      }
+      const bool label = one.is(':') && is_one(token(start_).text, {"case", "default"});
+      if (one.is(';')) end_statement(at);
+      if (one.is(';') || label) start_ = at + 1;
+      if (one.is(';')) close_singles();
       ++at;
     }
   }
@@ -75,16 +113,8 @@ std::uint32_t Statements::brace(std::uint32_t at, std::uint32_t open) {
   if (!entered && (is_lambda || !is_block(at))) {
     return partner != no_token && partner > at ? partner + 1 : at + 1;
   }
-  Block block;
-  block.outer = block_;
-  const TokenRange head = {start_, at};
-  if (!entered && !head.empty()) {
-    end_statement(at);
-    if (is_one(token(start_).text, {"if", "else", "for", "while", "switch"})) block.head = head;
-    if (token(start_).is("else")) block.before = ended_;
-  }
-  block_ = static_cast<std::uint32_t>(blocks_.size());
-  blocks_.push_back(block);
+  if (entered) start_ = at;
+  open_block(at, false);
   start_ = at + 1;
   return at + 1;
 }

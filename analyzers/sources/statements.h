@@ -22,6 +22,8 @@ class Statements {
     // What stands before its brace, and of an `else` also that of its `if`.
     TokenRange head;
     TokenRange before;
+    // One statement without braces.
+    bool single = false;
   };
 
   // `open`: a token; lambdas around it are read as blocks, others as part of their statement.
@@ -49,6 +51,10 @@ class Statements {
   void split(TokenRange body, std::uint32_t open);
   std::uint32_t brace(std::uint32_t at, std::uint32_t open);
   void end_statement(std::uint32_t end);
+  bool begins_branch() const;
+  void open_block(std::uint32_t end, bool single);
+  void close_block();
+  void close_singles();
   bool is_block(std::uint32_t brace) const;
   bool gives_value(std::uint32_t at, TokenRange statement) const;
 
