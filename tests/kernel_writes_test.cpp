@@ -72,6 +72,9 @@ TEST_CASE("copies, other things of the name and other memory are not written") {
   CHECK(writes_of("auto z = y.clone();\nz.add_(1);") == "");
   CHECK(writes_of("y = y.contiguous();\ny.add_(1);") == "");
   CHECK(writes_of("float y[4];\ny[0] = 1;") == "");
+  CHECK(writes_of("auto one = [](at::Tensor y) { y.zero_(); };") == "");
+  CHECK(writes_of("auto one = [](at::Tensor& y, int n) { y.zero_(); };") == "");
+  CHECK(writes_of("auto one = [&](int n) { y.zero_(); };") == "y");
   CHECK(writes_of("s.y[0] = 1;\ns.y.zero_();") == "");
   CHECK(writes_of("float* p = y.data_ptr<float>();\np += 4;") == "");
   CHECK(writes_of("y.requires_grad_(true);\ny.resize_({0});") == "");

@@ -145,11 +145,12 @@ class WriteScan {
                               ? !before.is("return") && !before.is("else")
                               : before.is('*') || before.is('&') || before.is('>');
     if (!tokens_[at + 1].is('=')) {
-      // Another thing of the name.
-      if (declared && before.is_identifier() && !before.is("const") &&
-          (tokens_[at + 1].is(';') || tokens_[at + 1].is('['))) {
-        holds_.erase(tokens_[at].text);
-      }
+      // Another thing of the name: a local one, or the parameter of a lambda.
+      const bool is_type =
+          before.is_identifier() ? !before.is("const") : tokens_[at - 2].is("Tensor");
+      const Token& next = tokens_[at + 1];
+      const bool ends = next.is(';') || next.is('[') || next.is(')') || next.is(',');
+      if (declared && is_type && ends) holds_.erase(tokens_[at].text);
       return;
     }
     if (!declared && !begins_statement(before)) return;

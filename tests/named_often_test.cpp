@@ -1,0 +1,51 @@
+// Things that a source writes once and names at many places are read once.
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/bounded.h"
+#include "tests/source_folder.h"
+
+namespace opseal::test {
+namespace {
+
+constexpr int many = 20'000;
+
+void check_ends(const std::string& path, const std::string& text) {
+  const Taken taken = run_bounded([&] {
+    read_sources({{path, text}});
+    return std::string("done");
+  });
+  CHECK(taken.broken == "");
+  CHECK(taken.answer == "done");
+}
+
+}  // namespace
+
+TEST_CASE("a tuple of gradients that is returned at many places") {
+  std::string text =
+      "import torch\n\n\nclass Scale(torch.autograd.Function):\n"
+      "    @staticmethod\n    def forward(ctx, x):\n        return x\n\n"
+      "    @staticmethod\n    def backward(ctx, grad):\n        gradients = (grad";
+  for (int i = 0; i < 5 * many; ++i) text += ", grad";
+  text += ")\n";
+  for (int i = 0; i < many; ++i) text += "        if ctx.a:\n            return gradients\n";
+  check_ends("ops.py", text);
+}
+
+TEST_CASE("a function with many calls that is registered under many names") {
+  std::string text =
+      "struct Scale : public torch::autograd::Function<Scale> {};\n"
+      "at::Tensor scale(at::Tensor x) {\n";
+  for (int i = 0; i < many; ++i) text += "  step" + std::to_string(i) + "(x);\n";
+  text += "  return Scale::apply(x);\n}\n";
+  for (int i = 0; i < many; ++i) {
+    text += "at::Tensor step" + std::to_string(i) + "(at::Tensor x) { return x; }\n";
+  }
+  text += "TORCH_LIBRARY_IMPL(demo, CPU, m) {\n";
+  for (int i = 0; i < many; ++i) text += "  m.impl(\"n" + std::to_string(i) + "\", &scale);\n";
+  check_ends("ops.cpp", text + "}\n");
+}
+
+}  // namespace opseal::test
