@@ -1,7 +1,11 @@
+#include <algorithm>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "opseal/registration.h"
 #include "opseal/rule.h"
+#include "opseal/sources.h"
 #include "opseal/text.h"
 #include "rules/version_match.h"
 
@@ -17,11 +21,14 @@ std::string versions_text(std::uint32_t first, std::uint32_t last) {
 
 class GapCheck {
  public:
-  GapCheck(const VersionGroup& group, Sink& sink) : group_(group), sink_(sink) {}
+  GapCheck(const VersionGroup& group, Sink& sink)
+      : group_(group), sink_(sink), schemas_(group.schemas) {
+    if (schemas_.empty() && group.match.only_schema_versions) take_versions_of_kernels();
+  }
 
   void run() {
     // One stated version says nothing about the numbers around it.
-    const bool by_schema = group_.schemas.size() > 1;
+    const bool by_schema = schemas_.size() > 1;
     if (!by_schema && group_.match.only_schema_versions) return;
     for_each_platform(group_, [&](RangeIterator first, RangeIterator end) {
       // What a kernel left open may be just what is missing.
@@ -35,6 +42,20 @@ class GapCheck {
   }
 
  private:
+  // Sources say no schemas; but where some kernel begins, a schema did, and who serves the versions
+  // around it leaves that one out.
+  void take_versions_of_kernels() {
+    if (!is_of_sources(group_.manifest) || is_partial_tree(group_.manifest)) return;
+    for (const std::vector<ServedRange>* ranges : {&group_.ranges, &group_.everywhere}) {
+      for (const ServedRange& range : *ranges) {
+        if (!range.assumed && witnesses_.emplace(range.since, &range).second)
+          schemas_.push_back({range.since, range.op, true, false});
+      }
+    }
+    std::sort(schemas_.begin(), schemas_.end(),
+              [](const SchemaVersion& a, const SchemaVersion& b) { return a.version < b.version; });
+  }
+
   void check_schemas(RangeIterator first, RangeIterator end) {
     const SchemaVersion* missing = nullptr;
     const SchemaVersion* last_missing = nullptr;
@@ -42,7 +63,7 @@ class GapCheck {
     const SchemaVersion* pending = nullptr;
     const SchemaVersion* last_pending = nullptr;
     bool served = false;
-    for (const SchemaVersion& schema : group_.schemas) {
+    for (const SchemaVersion& schema : schemas_) {
       if (serves(first, end, schema.version)) {
         if (missing == nullptr && pending != nullptr) {
           missing = pending;
@@ -62,6 +83,13 @@ class GapCheck {
     const auto after = std::find_if(
         first, end, [missing](const ServedRange& range) { return range.since > missing->version; });
     Finding& finding = report(first, after, missing->version, last_missing->version, missing->op);
+    const auto witness = witnesses_.find(missing->version);
+    if (witness != witnesses_.end()) {
+      const Fact kernel = witness->second->kernel;
+      finding.related.push_back(
+          evidence(kernel, quote(kernel[Key::platform].text()) + " has it" + site_of(kernel)));
+      return;
+    }
     finding.related.push_back(evidence(missing->op[Key::versions],
                                        "the version that has no kernel" + site_of(missing->op)));
   }
@@ -100,6 +128,9 @@ class GapCheck {
 
   const VersionGroup& group_;
   Sink& sink_;
+  std::vector<SchemaVersion> schemas_;
+  // Versions that only kernels tell of, with one that begins there.
+  std::map<std::uint32_t, const ServedRange*> witnesses_;
 };
 
 void check(const Facts& facts, Sink& sink) {
