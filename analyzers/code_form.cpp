@@ -61,6 +61,8 @@ constexpr Field kernel_launch_fields[] = {
     {conditions, &texts_form, false,
      "what code of the host asks of the device's capability on the way to it, as written; empty: "
      "nothing"},
+    {guard, &text_form, false,
+     "what is sure of the device's capability where it is started, by the function, as written"},
     {location, &location_form, false, ""},
     {when, &text_form, false, "condition of the build that it depends on"},
     {macro, &text_form, false, "macro of the project that it came through"},

@@ -10,9 +10,9 @@ namespace opseal {
 namespace {
 
 constexpr std::string_view macro = "__CUDA_ARCH__";
+constexpr std::string_view feature = "__CUDA_ARCH_FEAT_SM";
 constexpr int most_depth = 32;
 
-// Those that compilers from CUDA 12 on make code for.
 constexpr std::array<std::uint32_t, 20> architectures{500,  520,  530,  600,  610,  620, 700,
                                                       720,  750,  800,  860,  870,  890, 900,
                                                       1000, 1010, 1030, 1100, 1200, 1210};
@@ -137,13 +137,20 @@ class GuardReader {
       const bool brackets = take("(");
       const std::string_view asked = word();
       if (brackets && !take(")")) failed_ = true;
-      return {asked == macro     ? GuardTruth::yes
-              : is_of_amd(asked) ? GuardTruth::no
-                                 : GuardTruth::unknown,
-              {},
-              false};
+      if (asked == macro) return {GuardTruth::yes, {}, false};
+      return {is_of_amd(asked) ? GuardTruth::no : of_feature(asked), {}, false};
     }
     return named(name);
+  }
+
+  // `__CUDA_ARCH_FEAT_SM100_ALL` is there in code for `sm_100a` alone.
+  GuardTruth of_feature(std::string_view name) const {
+    if (!name.starts_with(feature)) return GuardTruth::unknown;
+    name.remove_prefix(feature.size());
+    std::uint32_t number = 0;
+    const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
+    const bool is_other = read.ec == std::errc() && number < 1000 && number * 10 != architecture_;
+    return is_other ? GuardTruth::no : GuardTruth::unknown;
   }
 
   Operand named(std::string_view name) {
@@ -160,7 +167,7 @@ class GuardReader {
       }
       return {};
     }
-    return {is_of_amd(name) ? GuardTruth::no : GuardTruth::unknown, {}, false};
+    return {is_of_amd(name) ? GuardTruth::no : of_feature(name), {}, false};
   }
 
   std::string_view rest_;
@@ -169,6 +176,8 @@ class GuardReader {
 };
 
 }  // namespace
+
+std::span<const std::uint32_t> known_architectures() { return architectures; }
 
 GuardTruth guard_truth(std::string_view guard, std::uint32_t architecture) {
   return GuardReader(guard, architecture).read();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace opseal {
@@ -17,6 +18,9 @@ enum class GuardTruth : std::uint8_t {
 
 // `architecture`: 900. Macros of AMD's compilers are not defined.
 GuardTruth guard_truth(std::string_view guard, std::uint32_t architecture);
+
+// Those that compilers from CUDA 12 on make code for, in order.
+std::span<const std::uint32_t> known_architectures();
 
 // Every architecture that compilers make code for passes it, as far as that is what it asks.
 bool holds_on_all_architectures(std::string_view guard);

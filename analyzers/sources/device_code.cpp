@@ -8,6 +8,7 @@
 #include "analyzers/source/source_tree.h"
 #include "analyzers/sources/device_conditions.h"
 #include "analyzers/sources/device_languages.h"
+#include "analyzers/sources/launch_guards.h"
 
 namespace opseal {
 namespace {
@@ -52,6 +53,7 @@ void write_launch(const LaunchCode& code, const KernelLaunch& launch, PlacedWrit
   }
   if (code.accepts(launch)) writer.truth(Key::exempt, true, launch.place);
   if (launch.conditions) writer.texts(Key::conditions, *launch.conditions, launch.place);
+  writer.text_if(Key::guard, launch.guard, launch.place);
   writer.text_if(Key::when, launch.when.text(), launch.place);
   writer.text_if(Key::macro, launch.macro, launch.place);
   writer.close(object);
@@ -186,6 +188,7 @@ void read_device_code(const PlainSource& source, std::string_view path, DeviceCo
   code.launches.is_header = is_header_path(path);
   const bool is_cuda = is_cuda_source(source, path);
   read_launches(source, is_cuda, code.launches);
+  read_launch_guards(source, code.launches);
   read_pointers(source, code.pointers);
   read_casts(source, code.pointers);
   read_layouts(source, code.layouts);

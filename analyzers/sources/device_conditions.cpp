@@ -26,11 +26,11 @@ constexpr std::size_t most_steps = 100'000;
 constexpr std::size_t least_name = 3;
 constexpr std::size_t most_uses = 48;
 
-constexpr std::array<std::string_view, 22> parts{
-    "capability", "major",   "smversion", "smarch",    "cudaarch",  "computecap",
-    "deviceprop", "gpuarch", "getarch",   "archlist",  "hopper",    "ampere",
-    "blackwell",  "volta",   "turing",    "isarch",    "supported", "supports",
-    "tensorcore", "archtag", "minarch",   "devicearch"};
+constexpr std::array<std::string_view, 23> parts{
+    "capability", "major",   "smversion",  "smarch",   "cudaarch",  "computecap",
+    "deviceprop", "gpuarch", "getarch",    "archlist", "hopper",    "ampere",
+    "blackwell",  "volta",   "turing",     "isarch",   "supported", "supports",
+    "tensorcore", "archtag", "versionnum", "minarch",  "devicearch"};
 
 // `sm90`, `sm_80`, `SM100`.
 bool names_architecture(std::string_view lower) {
@@ -43,6 +43,8 @@ bool names_architecture(std::string_view lower) {
   }
   return false;
 }
+
+}  // namespace
 
 bool asks_capability(std::string_view word) {
   // What a build says is the same for all devices.
@@ -64,6 +66,8 @@ bool asks_capability(std::string_view word) {
          std::any_of(parts.begin(), parts.end(),
                      [&lower](std::string_view part) { return lower.find(part) != lower.npos; });
 }
+
+namespace {
 
 // The condition of an `if` around a token; else the token.
 std::string condition_around(Tokens tokens, std::size_t at) {

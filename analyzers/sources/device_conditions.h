@@ -12,6 +12,9 @@
 
 namespace opseal {
 
+// A name sounds like a capability of a device, or a question for it.
+bool asks_capability(std::string_view word);
+
 // A source in Python asks what a device is capable of.
 bool python_asks_capability(std::string_view bytes);
 

@@ -64,6 +64,8 @@ struct Branch {
   Tokens asks;
   Deed deed = Deed::nothing;
   bool is_else = false;
+  // `ifdef`, `ifndef`: it asks for a name alone.
+  bool asks_name = false;
 };
 
 // Those of the conditional that begins there, if they reach to the end of the body.
@@ -76,7 +78,7 @@ std::vector<Branch> branches_of(const PlainSource& source, const SourceBranch& f
     const TokenRange range = branch->tokens;
     found.push_back({source.directive(branch->asks),
                      deed_of(tokens.subspan(range.begin, range.end - range.begin)),
-                     branch->word == "else"});
+                     branch->word == "else", branch->word.ends_with("def")});
     if (branch->next == no_token) {
       if (range.end != body.end) found.clear();
       return found;
@@ -88,7 +90,11 @@ std::vector<Branch> branches_of(const PlainSource& source, const SourceBranch& f
 
 BodyGuard guard_of(std::vector<Branch> branches) {
   const bool compares = std::any_of(branches.begin(), branches.end(), [](const Branch& branch) {
-    return without_macro(branch.asks, architecture).compares;
+    return without_macro(branch.asks, architecture).compares ||
+           (!branch.asks_name &&
+            std::any_of(branch.asks.begin(), branch.asks.end(), [](const Token& token) {
+              return token.text.starts_with("__CUDA_ARCH_FEAT_SM");
+            }));
   });
   if (!compares) return {};
   const Branch last = branches.back();

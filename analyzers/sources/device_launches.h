@@ -24,6 +24,8 @@ struct KernelLaunch {
   bool checked = false;
   // What is asked of the device's capability on the way to it, where the kernel needs that.
   std::optional<std::vector<std::string>> conditions;
+  // What is sure of the capability there, by its own function; empty: nothing.
+  std::string guard;
   BuildCondition when;
   // It is in the body of this macro.
   std::string macro;
