@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "analyzers/words.h"
 #include "opseal/text.h"
 
 namespace opseal {
@@ -305,6 +306,24 @@ bool begins_texts_by_position(std::string_view bytes, std::size_t at) {
   return is_word && first != bytes.npos && bytes[first] == '"';
 }
 
+// Beside its texts a line has a word: `{"f32", F32},`, and not `"a long text "`.
+bool has_word_beside_texts(std::string_view line) {
+  bool in_text = false;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (in_text && line[at] == '\\') {
+      ++at;
+    } else if (line[at] == '"') {
+      in_text = !in_text;
+    } else if (!in_text && line.substr(at).starts_with("//")) {
+      return false;
+    } else if (!in_text && at + 1 < line.size() && is_word_byte(line[at]) &&
+               is_word_byte(line[at + 1]) && (line[at] < '0' || line[at] > '9')) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool may_hold_agreeing_tables(std::string_view bytes) {
@@ -324,7 +343,8 @@ bool may_hold_agreeing_tables(std::string_view bytes) {
     if (line.find("] = {") != line.npos) {
       lines += static_cast<std::size_t>(std::count(line.begin(), line.end(), '"')) / 2;
       if (lines >= fewest_lines) return true;
-    } else if (line.starts_with('[') || line.starts_with('{') || line.starts_with('"') ||
+    } else if (((line.starts_with('[') || line.starts_with('{') || line.starts_with('"')) &&
+                has_word_beside_texts(line)) ||
                line.starts_with("case ") || line.starts_with("return \"") ||
                line.find("== \"") != line.npos || line.find("strcmp") != line.npos) {
       if (++lines >= fewest_lines) return true;
