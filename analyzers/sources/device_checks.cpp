@@ -55,7 +55,7 @@ class LaunchJoin {
       code->joined = true;
       for (KernelLaunch& launch : code->launches) {
         const NamingCode& function = code->functions[launch.function];
-        launch.checked = launch.checked || last_read(function) > launch.at;
+        launch.checked = launch.checked || last_read(function, true) > launch.at;
       }
     }
     ask_callers();
@@ -104,13 +104,17 @@ class LaunchJoin {
                        [&](const NameUse& use) { return readers_.contains(use.hash); });
   }
 
-  // Index of the last token by which a function reads the error of a launch.
-  std::uint32_t last_read(const NamingCode& function) const {
+  // Index of the last token by which a function reads the error of a launch. What a reading
+  // function gets as arguments comes before it reads (`within`); a call of one says of itself
+  // nothing.
+  std::uint32_t last_read(const NamingCode& function, bool within) const {
     std::uint32_t last = function.last_read;
     for (const NameUse& use : function.uses) {
       if (use.hash == function.hash) continue;
-      if (readers_.contains(use.hash)) last = std::max({last, use.last, use.call_end});
-      if (reading_functions_.contains(use.hash)) last = std::max(last, use.call_end);
+      if (readers_.contains(use.hash))
+        last = std::max(last, within ? std::max(use.last, use.call_end) : use.last);
+      if (reading_functions_.contains(use.hash))
+        last = std::max(last, within ? use.call_end : use.last_call);
       if (guards_.contains(use.hash)) last = no_token;
     }
     return last;
@@ -151,7 +155,7 @@ class LaunchJoin {
     }
     for (const LaunchCode* code : codes_) {
       for (const NamingCode& function : code->functions) {
-        const std::uint32_t last = last_read(function);
+        const std::uint32_t last = last_read(function, false);
         for (const NameUse& use : function.uses) {
           if (use.hash == function.hash || !names.contains(use.hash)) continue;
           calls_[use.hash].push_back({function.hash, last > use.first});

@@ -64,6 +64,14 @@ bool guard_whole_body(Place& place) {
   return true;
 }
 
+bool ask_too_little(Place& place) {
+  if (has(place.manifest, "device_functions") || has(place.manifest, "launches")) return false;
+  place.item["device_functions"] =
+      Json::array({{{"name", "roll"}, {"guard", "__CUDA_ARCH__ == 1000"}, {"otherwise", "trap"}}});
+  place.item["launches"] = Json::array({{{"kernel", "roll"}, {"guard", "(sm >= 100)"}}});
+  return true;
+}
+
 bool rename_bound(Place& place) {
   if (has(place.manifest, "functions")) return false;
   place.item["functions"] = Json::array({{{"name", "roll_forward"}, {"namespace", "pkg._C"}},
@@ -94,6 +102,7 @@ std::vector<Mistake> device_mistakes() {
        forget_one_layout, ""},
       {"dtype-raw-cast", "a number whose type was widened", cast_number, ""},
       {"arch-guarded-body", "a guard around all of a kernel", guard_whole_body, ""},
+      {"arch-predicate-wider", "a question that later devices pass", ask_too_little, ""},
       {"layout-stride-unread", "offsets from sizes alone", forget_strides, ""},
   };
 }
