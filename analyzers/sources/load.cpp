@@ -37,6 +37,7 @@
 #include "analyzers/sources/ignores.h"
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/onnx.h"
+#include "analyzers/sources/paddle.h"
 #include "analyzers/sources/plugin_classes.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/registrars_cpp.h"
@@ -173,6 +174,7 @@ class SourceLoader {
           read_torch_cpp(unit, found, records_.files[at].torch_cpp);
           read_targets_cpp(unit, found, records_.files[at].targets);
           read_onnx_cpp(unit, found, records_.files[at].onnx);
+          read_paddle_cpp(unit, found, records_.files[at].paddle);
           read_tensorflow_cpp(unit, found, records_.files[at].tensorflow);
           read_handlers_cpp(unit, found, records_.files[at].handlers);
           read_annotations(unit, found, records_.files[at].annotations);
