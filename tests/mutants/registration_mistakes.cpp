@@ -45,7 +45,11 @@ Json place_of(const char* file, int line) { return {{"file", file}, {"line", lin
 bool add_unlisted(Place& place, bool declared) {
   if (!has_items(place.item, "kernels")) return false;
   Json kernel = {{"platform", place.item["kernels"].front()["platform"]}, {"listed", false}};
-  if (declared) kernel["witnesses"] = {"declared"};
+  if (declared) {
+    kernel["witnesses"] = {"declared"};
+  } else {
+    place.item["kernels"].front()["listed"] = true;
+  }
   place.item["kernels"].push_back(std::move(kernel));
   return true;
 }
