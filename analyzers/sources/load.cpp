@@ -464,7 +464,9 @@ class SourceLoader {
       for (PluginMethod& one : file.plugins.methods) all.methods.push_back(std::move(one));
       for (PluginMade& one : file.plugins.made) all.made.push_back(std::move(one));
       for (PluginStorage& one : file.plugins.storage) all.storage.push_back(std::move(one));
+      for (PluginFields& one : file.plugins.fields) all.fields.push_back(std::move(one));
     }
+    add_unseen_classes(all);
     if (all.classes.empty()) return;
     std::vector<std::string> names;
     for (const PluginClass& one : all.classes) names.push_back(one.name);

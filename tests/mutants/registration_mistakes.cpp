@@ -120,6 +120,14 @@ std::vector<Mistake> registration_mistakes() {
              {"function", {{"name", "Plugin"}}}};
          return true;
        }},
+      {"field-undeclared", "a plugin that looks for a field it doesn't declare",
+       [](Place& place) {
+         if (!has_items(place.item, "kernels")) return false;
+         Json& kernel = any_of(place.item["kernels"], place.random);
+         kernel["attributes"] = Json::array({{{"name", "axis"}}});
+         kernel["reads"] = Json::array({"axis", "bias"});
+         return true;
+       }},
       {"stored-fields-mismatch", "a plugin that stores more than it counts",
        [](Place& place) {
          if (!has_items(place.item, "kernels")) return false;
