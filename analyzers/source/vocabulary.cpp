@@ -73,7 +73,7 @@ constexpr std::string_view needles[] = {
     "ONNX_OPERATOR_",    "REGISTER_OP",        "REGISTER_KERNEL",   "PYBIND11_", "NB_MODULE",
     "EXECUTORCH_",       "Library&",           "Library &",         "@BE",       "GlobalDef(",
     "_REGISTER_GLOBAL(", "TVM_FFI_DLL_EXPORT", "::module",          "ONNX_CPU_", "PD_REGISTER_",
-    "PD_CUSTOM_KERNEL",  "PD_BUILD_PHI"};
+    "PD_CUSTOM_KERNEL",  "PD_BUILD_PHI",       "register_kernels("};
 
 // tensorflow/core/framework/register_types.h calls its argument once for each type; torch's macros
 // give back what they are given; ONNX Runtime has short forms for its CPU.
