@@ -177,6 +177,8 @@ constexpr Field kernel_fields[] = {
     {params, &text_form, false, "variant of the parameters that it takes"},
     {priority, &real_form, false, ""},
     {listed, &truth_form, false, "stands in a table from which the registry is built"},
+    {attributes, &attributes_form, false, "that it says it takes, of a plugin's creator"},
+    {reads, &texts_form, false, "names of attributes that it looks for when it makes an object"},
     {built, &built_form, false,
      "the object that it makes, which names it again when it is read from storage"},
     {when, &text_form, false, "condition of the build, or of the module, that it depends on"},

@@ -149,7 +149,7 @@ class JoinReader {
   static bool begins_with_system(std::string_view written) {
     for (const std::string_view system :
          {"brainevent", "jax", "braintrace", "torch", "onnxruntime", "tensorflow", "tflite",
-          "tensorrt", "ggml", "tvm-ffi", "executorch", "fuel", "engine"}) {
+          "tensorrt", "ggml", "tvm-ffi", "executorch", "fuel", "paddle", "engine"}) {
       if (written.starts_with(system) && written.substr(system.size()).starts_with("::"))
         return true;
     }

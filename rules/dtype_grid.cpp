@@ -425,6 +425,8 @@ bool is_required_platform(const Fact& manifest, std::string_view platform) {
 bool is_grid_hole(const Fact& manifest, const Fact& op, const Gap& gap,
                   const Gap::Lacking& lacking) {
   if (lacking.isolation == Isolation::none) return false;
+  // Each plugin of PaddlePaddle is for a device of its own, which computes what it computes.
+  if (manifest[Key::system].is("paddle")) return false;
   const std::string_view platform = op.facts().names.text(gap.platform);
   if (is_required_platform(manifest, platform)) return true;
   // A version that a later one replaced is not mended any more.

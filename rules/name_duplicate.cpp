@@ -276,7 +276,8 @@ bool is_innocent(const Fact& manifest, const Fact& a, const Fact& b, PlatformNam
     if (may_differ(a, b, key)) return true;
   }
   // A package description names one operator in each list of a build; only one list is taken.
-  if (manifest[Key::system].is("executorch") &&
+  // Sources tell such operators apart by their identity.
+  if (manifest[Key::system].is("executorch") && !is_of_sources(manifest) &&
       may_differ(a[Key::location], b[Key::location], Key::file)) {
     return true;
   }

@@ -13,7 +13,8 @@ extern constinit const Rule table_unlisted{
         "The kernel is written, compiled and declared beside the table, and the line that hands it "
         "to the registry was forgotten. Nothing warns: the linker drops it or keeps it as dead "
         "code, and a model that asks for just this version or type is refused at run time, though "
-        "its neighbours work.",
+        "its neighbours work. Where no kernel of an operator is listed, the operator runs on "
+        "another device, or nowhere.",
     .example =
         R"({"name": "IsNaN", "kernels": [{"platform": "cpu", "versions": {"since": 13, "until": 19}, "witnesses": ["declared"], "listed": false}]})",
     .fix = "add the kernel to the table, or remove it with its declaration",

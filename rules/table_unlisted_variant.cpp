@@ -16,7 +16,7 @@ extern constinit const Rule table_unlisted_variant{
         "be left out on purpose, as where the operator's standard doesn't have the type in that "
         "version. Where the class is declared beside the table too, it is `table-unlisted`.",
     .example =
-        R"({"name": "Gelu", "kernels": [{"platform": "cuda", "versions": {"since": 20, "until": null}, "listed": false}]})",
+        R"({"name": "Gelu", "kernels": [{"platform": "cuda", "listed": true}, {"platform": "cuda", "versions": {"since": 20, "until": null}, "listed": false}]})",
     .fix = "add the kernel to the table, or don't make it",
     .severity = Severity::warning,
     .profile = Profile::strict,

@@ -21,6 +21,16 @@ std::string versions_text(const Fact& kernel) {
   return text;
 }
 
+// A table lists some kernel of the operator on the same platform.
+bool lists_another(const Fact& op, const Fact& kernel) {
+  for (const Fact other : op[Key::kernels].items()) {
+    if (other[Key::listed].truth() && other[Key::platform].name() == kernel[Key::platform].name()) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 void check_unlisted_kernels(const Facts& facts, Unlisted kind, Sink& sink) {
@@ -31,7 +41,8 @@ void check_unlisted_kernels(const Facts& facts, Unlisted kind, Sink& sink) {
       sink.inspected();
       if (listed.truth()) continue;
       const bool declared = list_has(kernel[Key::witnesses], "declared");
-      if (declared != (kind == Unlisted::declared)) continue;
+      const bool alone = !declared && !lists_another(op, kernel);
+      if ((declared || alone) != (kind == Unlisted::declared)) continue;
       std::string message = kernel[Key::function][Key::name].is_text()
                                 ? quote(kernel[Key::function][Key::name].text())
                                 : "kernel";
@@ -43,6 +54,7 @@ void check_unlisted_kernels(const Facts& facts, Unlisted kind, Sink& sink) {
       } else {
         message += declared ? " is defined and declared, and listed in no table"
                             : " is defined and listed in no table";
+        if (alone) message += ", like all of the operator";
       }
       Finding& finding = sink.add(subject_of(manifest, op), std::move(message),
                                   evidence(kernel, "the kernel" + site_of(kernel)));
@@ -50,7 +62,8 @@ void check_unlisted_kernels(const Facts& facts, Unlisted kind, Sink& sink) {
       // Where it has none, that stands at the kernel itself.
       const Location& where = listed.where();
       if (where.file == kernel.where().file && where.offset == kernel.where().offset) continue;
-      finding.related.push_back(evidence(listed, "where its siblings are listed"));
+      finding.related.push_back(evidence(
+          listed, alone ? "where other operators are listed" : "where its siblings are listed"));
     }
   });
 }

@@ -7,7 +7,8 @@ namespace opseal {
 // Kernels that stand in no table from which their registry is built, and how sure it is that they
 // should.
 enum class Unlisted {
-  // The class is declared where the table is, as it is done for its rows.
+  // The class is declared where the table is, as it is done for its rows, or no kernel of the
+  // operator is listed for the platform.
   declared,
   // Only others of the operator are listed.
   beside_others,

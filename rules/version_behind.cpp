@@ -82,11 +82,54 @@ void check_platform(const VersionGroup& group, RangeIterator first, RangeIterato
   }
 }
 
+// Something was registered under the name of which it isn't known where.
+bool may_be_undecided(const VersionGroup& group, const Fact& op) {
+  for (const Fact one : group.manifest[Key::tree][Key::undecided].items()) {
+    if (one[Key::name].name() == op[Key::name].name()) return true;
+  }
+  return false;
+}
+
+// ONNX Runtime's CPU serves what no other provider takes, and a kernel of another one that starts
+// at a version shows that there is such a version.
+void check_by_others(const VersionGroup& group, RangeIterator first, RangeIterator end,
+                     Sink& sink) {
+  if (!group.match.only_schema_versions || first->platform != "cpu") return;
+  if (!first->op[Key::namespace_].is("ai.onnx") || !group.everywhere.empty()) return;
+  const auto is_assumed = [](const ServedRange& range) { return range.assumed; };
+  if (std::any_of(group.ranges.begin(), group.ranges.end(), is_assumed)) return;
+  const ServedRange& last = furthest(first, end);
+  const ServedRange* newest = nullptr;
+  for (const ServedRange& range : group.ranges) {
+    if (newest == nullptr || range.since > newest->since) newest = &range;
+  }
+  if (newest == nullptr) return;
+  sink.inspected();
+  if (newest->since <= last.until || may_be_undecided(group, last.op)) return;
+  Finding& finding =
+      sink.add(subject_of(group.manifest, last.op),
+               quote(last.kernel[Key::platform].text()) + " serves no version after " +
+                   std::to_string(last.until) + ", " + quote(newest->kernel[Key::platform].text()) +
+                   " has a kernel for " + std::to_string(newest->since),
+               evidence(versions_of(last), "the last versions served" + site_of(last.kernel)));
+  finding.severity = Severity::warning;
+  finding.related.push_back(
+      evidence(versions_of(*newest), "the newer version" + site_of(newest->kernel)));
+  if (last.kernel[Key::versions][Key::until].is_null()) {
+    finding.fix = "end the range before version " + std::to_string(newest->since) +
+                  ", and register the kernel for that version, too";
+  }
+}
+
 void check(const Facts& facts, Sink& sink) {
   for_each_version_group(facts, [&sink](const VersionGroup& group) {
-    if (group.schemas.empty() || !group.whole) return;
+    if (!group.whole) return;
     for_each_platform(group, [&](RangeIterator first, RangeIterator end) {
-      check_platform(group, first, end, sink);
+      if (group.schemas.empty()) {
+        check_by_others(group, first, end, sink);
+      } else {
+        check_platform(group, first, end, sink);
+      }
     });
   });
 }
@@ -102,7 +145,10 @@ extern constinit const Rule version_behind{
         "the newest version: it fails to load, though the same model of last year runs, or the "
         "node silently moves to another device. In ONNX Runtime an open end doesn't help, since a "
         "kernel registered from version 9 on serves 9 and nothing else until its end is stated. "
-        "Where the new version has a function body, the model runs, slower: then this is a note.",
+        "Where the new version has a function body, the model runs, slower: then this is a note. "
+        "In "
+        "sources, which state no schema versions, a newer kernel of another provider shows that "
+        "there is one, and the CPU, to which all others leave what they lack, is held against it.",
     .example =
         R"({"name": "EyeLike", "versions": {"since": 22, "until": null}, "kernels": [{"platform": "cpu", "versions": {"since": 9, "until": 21}}]})",
     .fix = "register a kernel for the newest version, or extend the last one's range over it",

@@ -41,6 +41,12 @@ constexpr VocabularyWord words[] = {
     {.text = "REGISTER_OP"},
     {.text = "REGISTER_KERNEL_BUILDER"},
     {.text = "REGISTER_SYSTEM_KERNEL_BUILDER"},
+    // paddle/phi/core/kernel_registry.h, custom_kernel.h and paddle/phi/capi
+    {.text = "PD_REGISTER_KERNEL"},
+    {.text = "PD_REGISTER_STRUCT_KERNEL"},
+    {.text = "PD_REGISTER_PLUGIN_KERNEL"},
+    {.text = "PD_CUSTOM_KERNEL_REGISTER"},
+    {.text = "PD_BUILD_PHI_KERNEL"},
     // executorch/extension/kernel_util/make_boxed_from_unboxed_functor.h
     {.text = "EXECUTORCH_LIBRARY"},
     {.text = "EXECUTORCH_SELECTIVE_LIBRARY"},
@@ -66,10 +72,11 @@ constexpr std::string_view needles[] = {
     "TORCH_LIBRARY",     "TorchLibraryInit",   "RegisterOperators", "XLA_FFI_",  "Encapsulate",
     "ONNX_OPERATOR_",    "REGISTER_OP",        "REGISTER_KERNEL",   "PYBIND11_", "NB_MODULE",
     "EXECUTORCH_",       "Library&",           "Library &",         "@BE",       "GlobalDef(",
-    "_REGISTER_GLOBAL(", "TVM_FFI_DLL_EXPORT", "::module"};
+    "_REGISTER_GLOBAL(", "TVM_FFI_DLL_EXPORT", "::module",          "ONNX_CPU_", "PD_REGISTER_",
+    "PD_CUSTOM_KERNEL",  "PD_BUILD_PHI",       "register_kernels("};
 
 // tensorflow/core/framework/register_types.h calls its argument once for each type; torch's macros
-// give back what they are given.
+// give back what they are given; ONNX Runtime has short forms for its CPU.
 constexpr std::string_view prelude = R"(
 #define TF_CALL_float(m) m(float)
 #define TF_CALL_double(m) m(double)
@@ -106,6 +113,36 @@ constexpr std::string_view prelude = R"(
 #define TF_CALL_ALL_TYPES(m) TF_CALL_POD_STRING_TYPES(m) TF_CALL_resource(m) TF_CALL_variant(m)
 #define TF_CALL_GPU_NUMBER_TYPES(m) TF_CALL_half(m) TF_CALL_bfloat16(m) TF_CALL_float(m) TF_CALL_double(m)
 #define TF_CALL_GPU_NUMBER_TYPES_NO_HALF(m) TF_CALL_float(m) TF_CALL_double(m)
+#define ONNX_CPU_OPERATOR_KERNEL(name, since, builder, ...) \
+  ONNX_OPERATOR_KERNEL_EX(name, kOnnxDomain, since, kCpuExecutionProvider, builder, __VA_ARGS__)
+#define ONNX_CPU_OPERATOR_ML_KERNEL(name, since, builder, ...) \
+  ONNX_OPERATOR_KERNEL_EX(name, kMLDomain, since, kCpuExecutionProvider, builder, __VA_ARGS__)
+#define ONNX_CPU_OPERATOR_MS_KERNEL(name, since, builder, ...) \
+  ONNX_OPERATOR_KERNEL_EX(name, kMSDomain, since, kCpuExecutionProvider, builder, __VA_ARGS__)
+#define ONNX_CPU_OPERATOR_VERSIONED_KERNEL(name, since, until, builder, ...) \
+  ONNX_OPERATOR_VERSIONED_KERNEL_EX(name, kOnnxDomain, since, until, kCpuExecutionProvider, \
+                                    builder, __VA_ARGS__)
+#define ONNX_CPU_OPERATOR_VERSIONED_ML_KERNEL(name, since, until, builder, ...) \
+  ONNX_OPERATOR_VERSIONED_KERNEL_EX(name, kMLDomain, since, until, kCpuExecutionProvider, builder, \
+                                    __VA_ARGS__)
+#define ONNX_CPU_OPERATOR_TYPED_KERNEL(name, since, type, builder, ...) \
+  ONNX_OPERATOR_TYPED_KERNEL_EX(name, kOnnxDomain, since, type, kCpuExecutionProvider, builder, \
+                                __VA_ARGS__)
+#define ONNX_CPU_OPERATOR_TYPED_ML_KERNEL(name, since, type, builder, ...) \
+  ONNX_OPERATOR_TYPED_KERNEL_EX(name, kMLDomain, since, type, kCpuExecutionProvider, builder, \
+                                __VA_ARGS__)
+#define ONNX_CPU_OPERATOR_TYPED_MS_KERNEL(name, since, type, builder, ...) \
+  ONNX_OPERATOR_TYPED_KERNEL_EX(name, kMSDomain, since, type, kCpuExecutionProvider, builder, \
+                                __VA_ARGS__)
+#define ONNX_CPU_OPERATOR_VERSIONED_TYPED_KERNEL(name, since, until, type, builder, ...) \
+  ONNX_OPERATOR_VERSIONED_TYPED_KERNEL_EX(name, kOnnxDomain, since, until, type, \
+                                          kCpuExecutionProvider, builder, __VA_ARGS__)
+#define ONNX_CPU_OPERATOR_VERSIONED_TYPED_ML_KERNEL(name, since, until, type, builder, ...) \
+  ONNX_OPERATOR_VERSIONED_TYPED_KERNEL_EX(name, kMLDomain, since, until, type, \
+                                          kCpuExecutionProvider, builder, __VA_ARGS__)
+#define ONNX_CPU_OPERATOR_VERSIONED_TYPED_MS_KERNEL(name, since, until, type, builder, ...) \
+  ONNX_OPERATOR_VERSIONED_TYPED_KERNEL_EX(name, kMSDomain, since, until, type, \
+                                          kCpuExecutionProvider, builder, __VA_ARGS__)
 #define TORCH_SELECTIVE_NAME(n) n
 #define TORCH_SELECTIVE_SCHEMA(n) n
 )";

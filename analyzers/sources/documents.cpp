@@ -29,6 +29,7 @@ class DocumentWriter {
     write_torch_document(writer);
     write_primitive_documents(writer);
     write_onnx_document(writer);
+    write_paddle_document(writer);
     write_autograd_document(writer);
     write_derivative_document(writer);
     write_tensorflow_document(writer);
@@ -203,6 +204,14 @@ class DocumentWriter {
     if (files.empty()) return;
     begin("onnxruntime", files, undecided, writer);
     write_onnx(records, folder_.partial, writer);
+    writer.end();
+  }
+
+  void write_paddle_document(PlacedWriter& writer) {
+    const std::vector<PaddleRecord> records = gathered(&FileRecords::paddle);
+    if (records.empty()) return;
+    begin("paddle", files_of(records), {}, writer);
+    write_paddle(records, writer);
     writer.end();
   }
 

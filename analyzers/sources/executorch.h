@@ -18,9 +18,12 @@ struct ExecutorchRecord {
   BuildCondition when;
   std::string macro;
   SourcePlace place;
+  // In a list that the file itself hands to the registry when the program starts.
+  bool by_hand = false;
 };
 
-// `EXECUTORCH_LIBRARY(ns, "op.out", function)`.
+// `EXECUTORCH_LIBRARY(ns, "op.out", function)`, and `Kernel("ns::op.out", function)` in files that
+// call `register_kernels`.
 void read_executorch_cpp(const SourceUnit& unit, const Invocations& found,
                          std::vector<ExecutorchRecord>& records);
 

@@ -21,6 +21,7 @@
 #include "analyzers/sources/ignores.h"
 #include "analyzers/sources/key_code.h"
 #include "analyzers/sources/onnx.h"
+#include "analyzers/sources/paddle.h"
 #include "analyzers/sources/plugin_classes.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/records.h"
@@ -55,6 +56,7 @@ struct FileRecords {
   std::set<std::string> module_texts;
   std::vector<PrimitiveRecord> primitives;
   std::vector<OnnxRecord> onnx;
+  std::vector<PaddleRecord> paddle;
   std::vector<AutogradRecord> autograd;
   std::vector<DerivativeRecord> derivatives;
   std::vector<TensorflowRecord> tensorflow;

@@ -42,6 +42,7 @@
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/memo_code.h"
 #include "analyzers/sources/onnx.h"
+#include "analyzers/sources/paddle.h"
 #include "analyzers/sources/plugin_classes.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/registrars_cpp.h"
@@ -180,6 +181,7 @@ class SourceLoader {
           read_torch_cpp(unit, found, records_.files[at].torch_cpp);
           read_targets_cpp(unit, found, records_.files[at].targets);
           read_onnx_cpp(unit, found, records_.files[at].onnx);
+          read_paddle_cpp(unit, found, records_.files[at].paddle);
           read_tensorflow_cpp(unit, found, records_.files[at].tensorflow);
           read_handlers_cpp(unit, found, records_.files[at].handlers);
           read_annotations(unit, found, records_.files[at].annotations);
@@ -446,7 +448,9 @@ class SourceLoader {
       for (PluginMethod& one : file.plugins.methods) all.methods.push_back(std::move(one));
       for (PluginMade& one : file.plugins.made) all.made.push_back(std::move(one));
       for (PluginStorage& one : file.plugins.storage) all.storage.push_back(std::move(one));
+      for (PluginFields& one : file.plugins.fields) all.fields.push_back(std::move(one));
     }
+    add_unseen_classes(all);
     if (all.classes.empty()) return;
     std::vector<std::string> names;
     for (PluginClass& one : all.classes) {

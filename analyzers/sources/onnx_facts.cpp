@@ -18,6 +18,7 @@ class Tables {
         continue;
       }
       rows_.emplace(record.key, &record);
+      of_provider_.try_emplace(record.key.provider, &record);
     }
   }
 
@@ -25,6 +26,10 @@ class Tables {
   const OnnxRecord* row(const OnnxKernelKey& key) const {
     const auto found = rows_.find(key);
     return found == rows_.end() ? nullptr : found->second;
+  }
+  const OnnxRecord* of_provider(std::string_view provider) const {
+    const auto found = of_provider_.find(provider);
+    return found == of_provider_.end() ? nullptr : found->second;
   }
   bool declares(const OnnxKernelKey& key) const { return declared_.contains(key); }
 
@@ -45,6 +50,8 @@ class Tables {
 
  private:
   std::map<OnnxKernelKey, const OnnxRecord*> rows_;
+  // Some row of each.
+  std::map<std::string_view, const OnnxRecord*> of_provider_;
   std::set<OnnxKernelKey> declared_;
   bool whole_ = true;
 };
@@ -113,6 +120,8 @@ class OnnxWriter {
       return;
     }
     const OnnxRecord* sibling = whole_ ? tables_.sibling(kernel.key) : nullptr;
+    // None of its operator: then the whole operator was forgotten.
+    if (sibling == nullptr && whole_) sibling = tables_.of_provider(kernel.key.provider);
     if (sibling == nullptr) return;
     writer_.truth(Key::listed, false, sibling->place);
     if (tables_.declares(kernel.key)) writer_.texts(Key::witnesses, {"declared"}, kernel.place);

@@ -186,6 +186,18 @@ bool may_hold_plugins(std::string_view bytes) {
 void read_plugins(const PlainSource& source, PluginRecords& records) {
   PluginReader(source, records).run();
   read_plugin_storage(source, records.storage);
+  read_plugin_fields(source, records.fields);
+}
+
+void add_unseen_classes(PluginRecords& records) {
+  std::set<std::string_view> known;
+  for (const PluginClass& one : records.classes) known.insert(one.name);
+  std::vector<PluginClass> unseen;
+  for (const PluginFields& one : records.fields) {
+    if (!known.insert(one.owner).second) continue;
+    unseen.push_back({.name = one.owner, .when = {}, .place = one.place, .use = {}, .seen = false});
+  }
+  for (PluginClass& one : unseen) records.classes.push_back(std::move(one));
 }
 
 bool registers_plugins(std::string_view bytes) {

@@ -8,6 +8,7 @@
 
 #include "analyzers/source/plain_source.h"
 #include "analyzers/sources/placed_writer.h"
+#include "analyzers/sources/plugin_fields.h"
 #include "analyzers/sources/plugin_storage.h"
 #include "analyzers/sources/records.h"
 
@@ -28,6 +29,8 @@ struct PluginClass {
   // Somebody but the class itself names it, and where.
   bool used = false;
   SourcePlace use;
+  // Its definition was read; else one of its methods alone.
+  bool seen = true;
 };
 
 // `new Foo`, `std::make_unique<Foo>` in a method of such a class.
@@ -51,6 +54,7 @@ struct PluginRecords {
   std::vector<PluginMethod> methods;
   std::vector<PluginMade> made;
   std::vector<PluginStorage> storage;
+  std::vector<PluginFields> fields;
   // What macros paste names together from.
   std::set<std::string> fragments;
   // Some file registers or hands out plugins, be it by a name that isn't seen.
@@ -61,6 +65,9 @@ struct PluginRecords {
 bool may_hold_plugins(std::string_view bytes);
 
 void read_plugins(const PlainSource& source, PluginRecords& records);
+
+// Adds the classes of which only methods were read.
+void add_unseen_classes(PluginRecords& records);
 
 // Marks the classes that a file names.
 void mark_used(const PlainSource& source, std::vector<PluginClass>& classes);

@@ -33,6 +33,10 @@ class PluginWriter {
       // Which of several is stored under the name isn't known.
       if (!is_new && at->second != nullptr && at->second->name != one.name) at->second = nullptr;
     }
+    for (const PluginFields& one : records.fields) {
+      const auto [at, is_new] = fields_.try_emplace(one.owner, &one);
+      if (!is_new) at->second = nullptr;
+    }
     for (const PluginClass& one : records.classes) {
       ++count_[one.name];
       if (one.kind == kind && one.used && sibling_ == nullptr) sibling_ = &one;
@@ -124,6 +128,25 @@ class PluginWriter {
     writer_.close(built);
   }
 
+  void write_fields(const PluginClass& creator) {
+    const auto found = fields_.find(creator.name);
+    if (kind_ != PluginKind::tensorrt || found == fields_.end() || found->second == nullptr) return;
+    const PluginFields& fields = *found->second;
+    if (fields.declared) {
+      const std::uint32_t list =
+          writer_.open(Key::attributes, NodeType::list, fields.declared_place);
+      for (const PlacedName& name : *fields.declared) {
+        const std::uint32_t item = writer_.open(Key::none, NodeType::object, name.place);
+        writer_.text(Key::name, name.text, name.place);
+        writer_.close(item);
+      }
+      writer_.close(list);
+    }
+    const std::uint32_t list = writer_.open(Key::reads, NodeType::list, fields.place);
+    for (const PlacedName& name : fields.read) writer_.text(Key::none, name.text, name.place);
+    writer_.close(list);
+  }
+
   static std::optional<std::uint32_t> number_of(const std::string& text) {
     std::uint32_t number = 0;
     const char* end = text.data() + text.size();
@@ -187,13 +210,14 @@ class PluginWriter {
     writer_.close(function);
     if (one.used) {
       writer_.truth(Key::listed, true, one.use);
-    } else if (sibling_ != nullptr && !may_be_pasted(one.name)) {
+    } else if (sibling_ != nullptr && one.seen && !may_be_pasted(one.name)) {
       writer_.truth(Key::listed, false, sibling_->use);
       writer_.texts(Key::witnesses, {"declared"}, one.place);
     } else if (alone_ && is_unreachable(one) && !may_be_pasted(one.name)) {
       writer_.truth(Key::listed, false, one.place);
       writer_.texts(Key::witnesses, {"declared"}, one.place);
     }
+    write_fields(one);
     write_built(one);
     writer_.text_if(Key::when, one.when.text(), one.place);
     writer_.close(kernel);
@@ -205,6 +229,7 @@ class PluginWriter {
   std::map<std::pair<std::string, std::string>, const PluginMethod*> methods_;
   std::map<std::pair<std::string, std::string>, const PluginStorage*> storage_;
   std::map<std::string, const PluginMade*> made_;
+  std::map<std::string, const PluginFields*> fields_;
   std::map<std::string, std::size_t> count_;
   // One that is named somewhere.
   const PluginClass* sibling_ = nullptr;

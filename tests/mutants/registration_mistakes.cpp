@@ -45,7 +45,11 @@ Json place_of(const char* file, int line) { return {{"file", file}, {"line", lin
 bool add_unlisted(Place& place, bool declared) {
   if (!has_items(place.item, "kernels")) return false;
   Json kernel = {{"platform", place.item["kernels"].front()["platform"]}, {"listed", false}};
-  if (declared) kernel["witnesses"] = {"declared"};
+  if (declared) {
+    kernel["witnesses"] = {"declared"};
+  } else {
+    place.item["kernels"].front()["listed"] = true;
+  }
   place.item["kernels"].push_back(std::move(kernel));
   return true;
 }
@@ -114,6 +118,14 @@ std::vector<Mistake> registration_mistakes() {
          any_of(place.item["kernels"], place.random)["built"] = {
              {"name", place.item["name"].get<std::string>() + "_other"},
              {"function", {{"name", "Plugin"}}}};
+         return true;
+       }},
+      {"field-undeclared", "a plugin that looks for a field it doesn't declare",
+       [](Place& place) {
+         if (!has_items(place.item, "kernels")) return false;
+         Json& kernel = any_of(place.item["kernels"], place.random);
+         kernel["attributes"] = Json::array({{{"name", "axis"}}});
+         kernel["reads"] = Json::array({"axis", "bias"});
          return true;
        }},
       {"stored-fields-mismatch", "a plugin that stores more than it counts",
