@@ -1,7 +1,10 @@
 #include <cctype>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "opseal/registration.h"
@@ -63,16 +66,38 @@ class ImportCheck {
     const Fact op = found->second.front();
     const std::string_view condition = op[Key::when].text();
     if (is_for_these_builds(condition, source_of(lookup))) return;
-    Finding& finding =
-        sink_->add(subject_of(manifest_, op),
-                   "asked for when the module is imported, and defined only if " + quote(condition),
-                   evidence(lookup, "asked for by every import" + site_of(lookup)));
-    finding.related.push_back(evidence(op[Key::when], "defined here" + site_of(op)));
+    // One import fails at the first of them.
+    Asked& asked = asked_[{source_of(lookup), condition}];
+    if (asked.operators++ == 0) {
+      asked.lookup = lookup;
+      asked.op = op;
+    }
+  }
+
+  void report() {
+    for (const auto& [key, asked] : asked_) {
+      const std::string others =
+          asked.operators == 1 ? "" : ", like " + plural(asked.operators - 1, "further lookup");
+      Finding& finding =
+          sink_->add(subject_of(manifest_, asked.op),
+                     "asked for when the module is imported, and defined only if " +
+                         quote(key.second) + others,
+                     evidence(asked.lookup, "asked for by every import" + site_of(asked.lookup)));
+      finding.related.push_back(evidence(asked.op[Key::when], "defined here" + site_of(asked.op)));
+    }
   }
 
  private:
+  struct Asked {
+    Fact lookup;
+    Fact op;
+    std::uint32_t operators = 0;
+  };
+
   Fact manifest_;
   Sink* sink_;
+  // By file and condition.
+  std::map<std::pair<std::string_view, std::string_view>, Asked> asked_;
   std::unordered_map<std::string_view, std::vector<Fact>> defined_;
 };
 
@@ -86,6 +111,7 @@ void check(const Facts& facts, Sink& sink) {
         if (lookup[Key::always].truth()) imports.judge(lookup);
       }
     }
+    imports.report();
   }
 }
 

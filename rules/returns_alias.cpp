@@ -96,7 +96,7 @@ extern constinit const Rule returns_alias{
         R"({"opseal_manifest": 1, "system": "torch", "operators": [{"name": "lib::chunk", "schema": "lib::chunk(Tensor x) -> Tensor", )"
         R"("kernels": [{"platform": "CUDA", "function": {"name": "chunk", "parameters": ["x"]}, "aliases": ["x"]}]}]})",
     .fix = "return a copy, as in `x.clone()`",
-    .severity = Severity::error,
+    .severity = Severity::warning,
     .inspects = "kernel of a custom operator whose parameters are known by name",
     .needs = {Key::operators, Key::kernels, Key::schema, Key::aliases},
     .check = check,
