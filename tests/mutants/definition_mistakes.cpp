@@ -154,6 +154,21 @@ std::vector<Mistake> definition_mistakes() {
          place.beside["tree"] = {{"files", 1}, {"partial", false}};
          return true;
        }},
+      {"impl-crossed", "two kernels registered for each other",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!in_torch(place)) return false;
+         const std::string name = text_of(op, "name");
+         const std::string base = name.substr(base_begin(name), base_end(name) - base_begin(name));
+         Json other = op;
+         other["name"] = name.substr(0, base_begin(name)) + "planted";
+         other["kernels"] = {{{"platform", "CPU"}, {"function", {{"name", base + "_cpu"}}}}};
+         op["kernels"] = {{{"platform", "CPU"}, {"function", {{"name", "planted_cpu"}}}}};
+         place.added.push_back(other);
+         place.beside["producer"] = {{"name", "sources"}};
+         place.beside["tree"] = {{"files", 1}, {"partial", false}};
+         return true;
+       }},
       {"lookup-conditional", "an import that asks for what some builds lack",
        [](Place& place) {
          Json& op = place.item;
