@@ -18,6 +18,9 @@ constexpr Field function_fields[] = {
     {names, &texts_form, false, "parameters that are given by name alone; `**`: any further ones"},
     {location, &location_or_null, false, "where it is defined; null: it has no source"},
     {kind, &function_kind, false, "what kind of abstract evaluation it is, where that matters"},
+    {results, &texts_form, false,
+     "dtypes of its results: `f16`; `$x` for that of parameter `x`, in C++ where the code chooses "
+     "by it; `?` where it isn't known"},
 };
 constexpr Form function_or_null{.name = "Function", .null = true, .fields = function_fields};
 constexpr Form functions_form{.item = &function_or_null};
@@ -71,12 +74,21 @@ constexpr Field rule_call_fields[] = {
 };
 constexpr Form rule_call_form{.name = "RuleCall", .fields = rule_call_fields};
 constexpr Form rule_calls_form{.item = &rule_call_form};
+constexpr Field gradient_guard_fields[] = {
+    {input, &count_form, true, "input that is asked whether it needs a gradient, from 0"},
+    {variadic, &truth_form, false, "all from that one on"},
+    {value, &count_form, false,
+     "place of the gradient that is made only then, where that of the input isn't"},
+};
+constexpr Form gradient_guard_form{.name = "GradientGuard", .fields = gradient_guard_fields};
+constexpr Form gradient_guards_form{.item = &gradient_guard_form};
 constexpr Field gradient_fields[] = {
     {operator_, &text_form, false, "the backward operator"},
     {returns, &count_form, false, "gradients that it returns"},
     {dtypes, &texts_form, false, "dtypes that it takes"},
     {function, &function_or_null, false, "the backward function, where it is no operator"},
     {calls, &rule_calls_form, false, "its functions, and what the system calls each with"},
+    {requires_, &gradient_guards_form, false, "inputs that it asks whether they need a gradient"},
 };
 constexpr Form gradient_form{.name = "Gradient", .null = true, .fields = gradient_fields};
 
@@ -158,6 +170,10 @@ constexpr Field kernel_fields[] = {
     {dispatches, &choices_form, false,
      "where the code of the kernel, and what it calls, chooses by dtype"},
     {writes, &texts_form, false, "parameters of its function whose memory the body writes to"},
+    {holder, &text_form, false,
+     "function of Python whose `impl` registers it and refuses a second one; `<module>`: none"},
+    {aliases, &texts_form, false,
+     "parameters of its function that it hands back, as they are or as a view"},
     {uses, &texts_form, false,
      "functions with a backward of their own that its code, or what it calls, applies"},
     {versions, &versions_form, false, ""},
@@ -262,7 +278,11 @@ constexpr Field operator_fields[] = {
     {gradient, &gradient_form, false, "null: none"},
     {stub_platforms, &texts_form, false, "platforms whose lowering only raises"},
     {identity, &text_form, false, "tells equal names apart where the registry keys by object"},
+    {spelling, &text_form, false,
+     "the macro that stands for its namespace where the registry takes the word as it is written"},
     {batching, &batching_form, false, "null: none"},
+    {separated, &truth_form, false,
+     "its forward gets no context, which a function of its own fills"},
     {kernels, &kernels_form, false, ""},
     {params_variants, &texts_form, false, "variants of parameters that belong to this operator"},
     {defaults, &text_map, false, "platform -> backend"},
@@ -405,6 +425,9 @@ constexpr Field lookup_fields[] = {
     {inputs, &count_form, false, "operands that the call hands over"},
     {attributes, &attributes_form, false,
      "those that the call hands over, with types in the language of `spec`"},
+    {always, &truth_form, false, "whoever imports the module asks"},
+    {names, &texts_form, false,
+     "names of what the call hands over by position; empty for what has none"},
 };
 constexpr Form lookup_form{.name = "Lookup", .fields = lookup_fields};
 constexpr Form lookups_form{.item = &lookup_form};

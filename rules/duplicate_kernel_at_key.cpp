@@ -59,6 +59,12 @@ bool is_said_twice(const Fact& manifest, const Fact& a, const Fact& b) {
          !b[Key::fallthrough].truth();
 }
 
+// Python's `impl` keeps a list of what Python registered, and raises at the second.
+bool is_refused_by_torch(const Fact& manifest, const Fact& a, const Fact& b) {
+  return is_of_sources(manifest) && a[Key::holder].is_text() &&
+         a[Key::holder].name() == b[Key::holder].name() && !may_be_alternatives(manifest, a, b);
+}
+
 // The registry of TensorRT tells creators apart by name and version alone, and refuses the second.
 bool is_refused(const Fact& manifest, const Fact& a, const Fact& b) {
   return is_of_sources(manifest) && manifest[Key::system].is("tensorrt") &&
@@ -90,6 +96,16 @@ void compare(const Fact& manifest, const Fact& op, const Keyed& one, const Keyed
     finding.related.push_back(evidence(a.kernel, "the first one" + site_of(a.kernel)));
     finding.severity = Severity::warning;
     finding.fix = "remove one of the two, or register it for the key that was meant";
+    return;
+  }
+  if (is_refused_by_torch(manifest, a.kernel, b.kernel)) {
+    Finding& finding = sink.add(subject_of(manifest, op),
+                                code_text(b.kernel) + " is registered at " +
+                                    decision_text(b.kernel) + ", where Python registered " +
+                                    code_text(a.kernel) + " before, which torch refuses",
+                                evidence(b.kernel, "the second one" + site_of(b.kernel)));
+    finding.related.push_back(evidence(a.kernel, "the first one" + site_of(a.kernel)));
+    finding.fix = "remove one of the two, or say `allow_override=True`";
     return;
   }
   if (is_refused(manifest, a.kernel, b.kernel)) {

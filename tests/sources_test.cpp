@@ -180,7 +180,7 @@ TEST_CASE("a helper that registers at once says for which platform only where it
 TEST_CASE("a namespace that the build picks may be any") {
   const Facts facts = read_sources(
       {{"ops.cpp",
-        "TORCH_LIBRARY(TORCH_EXTENSION_NAME, m) { m.def(\"f(Tensor x) -> Tensor\"); }\n"
+        "TORCH_LIBRARY_FRAGMENT(TORCH_EXTENSION_NAME, m) { m.def(\"f(Tensor x) -> Tensor\"); }\n"
         "TORCH_LIBRARY(demo, m) { m.def(\"g(Tensor x) -> Tensor\"); }\n"
         "TORCH_LIBRARY_IMPL(demo, CPU, m) { m.impl(\"f\", &f); m.impl(\"h\", &h); }\n"}});
   CHECK(operator_of(facts, "f")[Key::namespace_].is("TORCH_EXTENSION_NAME"));

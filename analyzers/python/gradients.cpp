@@ -120,7 +120,10 @@ class GradientReader {
     one.backward = python_definition(syntax_, backward);
     if (!one.forward.found) return {};
     if (is_class_method(forward) && !drop_first(one.forward)) return {};
-    if (method(definition, "setup_context") == no_syntax && !drop_first(one.forward)) return {};
+    one.separated = method(definition, "setup_context") != no_syntax;
+    if (!one.separated && !drop_first(one.forward)) return {};
+    read_batching(definition, one);
+    one.guards = python_gradient_guards(syntax_, backward);
     one.returns = returns_.of(backward, false);
     if (std::optional<PythonReturn> nothing = returns_.end_of(backward)) {
       one.returns.push_back(*nothing);
@@ -131,6 +134,30 @@ class GradientReader {
                     [](const PythonReturn& given) { return given.without_nones == 0; });
     }
     return one;
+  }
+
+  // `def vmap(…)`, `generate_vmap_rule = True`.
+  void read_batching(SyntaxIndex definition, PythonAutograd& one) const {
+    if (const SyntaxIndex rule = method(definition, "vmap"); rule != no_syntax) {
+      one.batching = "vmap";
+      one.batching_place = place_of(syntax_, syntax_.child(rule, SyntaxField::name));
+      return;
+    }
+    const SyntaxIndex body = syntax_.child(definition, SyntaxField::body);
+    const std::vector<SyntaxIndex> members = syntax_.children(body);
+    if (members.size() > max_members) return;
+    for (const SyntaxIndex member : members) {
+      const SyntaxIndex statement = syntax_.is(member, SyntaxKind::expression_statement)
+                                        ? syntax_.first(member)
+                                        : no_syntax;
+      if (!syntax_.is(statement, SyntaxKind::assignment)) continue;
+      const SyntaxIndex left = syntax_.child(statement, SyntaxField::left);
+      const SyntaxIndex right = syntax_.child(statement, SyntaxField::right);
+      if (left == no_syntax || syntax_.text_of(left) != "generate_vmap_rule") continue;
+      if (!syntax_.is(right, SyntaxKind::true_value)) continue;
+      one.batching = "generate_vmap_rule";
+      one.batching_place = place_of(syntax_, statement);
+    }
   }
 
   bool is_class_method(SyntaxIndex function) const {

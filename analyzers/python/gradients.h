@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzers/python/gradient_guards.h"
 #include "analyzers/python/registrations.h"
 
 namespace opseal {
@@ -18,6 +19,12 @@ struct PythonAutograd {
   PythonFunction backward;
   // Every one that the text tells, in order.
   std::vector<PythonReturn> returns;
+  // The context is a function's of its own: `setup_context`.
+  bool separated = false;
+  // Its rule for `vmap`, or where it asks for one to be made.
+  std::string batching;
+  PythonPlace batching_place;
+  std::vector<PythonGradientGuard> guards;
 };
 
 // A gradient that is registered with TensorFlow: `@tf.RegisterGradient("Op")` on a function, or

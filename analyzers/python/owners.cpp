@@ -84,6 +84,29 @@ bool is_imported(const PythonSyntax& syntax, const PythonScopes& scopes, SyntaxI
   });
 }
 
+// A function of the program's own around what torch has, told by what it is handed: no other
+// function is given `mutates_args` behind the name of an operator.
+const PythonCallForm* wrapped_form(const PythonSyntax& syntax, std::string_view name,
+                                   SyntaxIndex arguments) {
+  const bool fake = name.find("register_fake") != name.npos;
+  if (!fake && name.find("custom_op") == name.npos) return nullptr;
+  if (!names_operator(syntax, arguments)) return nullptr;
+  if (!fake) {
+    const std::vector<SyntaxIndex> given = syntax.children(arguments);
+    const bool says = std::any_of(given.begin(), given.end(), [&](SyntaxIndex argument) {
+      const SyntaxIndex keyword = syntax.is(argument, SyntaxKind::keyword_argument)
+                                      ? syntax.child(argument, SyntaxField::name)
+                                      : no_syntax;
+      return keyword != no_syntax && syntax.text_of(keyword) == "mutates_args";
+    });
+    if (!says) return nullptr;
+  }
+  for (const PythonCallForm& form : call_forms(fake ? "register_fake" : "custom_op")) {
+    if (form.home == PythonHome::torch_library) return &form;
+  }
+  return nullptr;
+}
+
 std::string_view before_last(std::string_view full_name) {
   full_name = full_name.substr(0, full_name.rfind('.'));
   return full_name.substr(full_name.rfind('.') + 1);
@@ -159,7 +182,13 @@ PythonCallee python_callee(const PythonSyntax& syntax, const PythonScopes& scope
     owner = syntax.unwrapped(syntax.child(index, SyntaxField::object));
     const SyntaxIndex name = syntax.child(index, SyntaxField::attribute);
     // By far most calls are no registration, and this is how to tell fastest.
-    if (name == no_syntax || call_forms(syntax.text_of(name)).empty()) return {};
+    if (name == no_syntax || call_forms(syntax.text_of(name)).empty()) {
+      const std::string_view text = name == no_syntax ? std::string_view() : syntax.text_of(name);
+      if (const PythonCallForm* form = wrapped_form(syntax, text, arguments)) {
+        return {form, std::string(syntax.text_of(index)), no_syntax};
+      }
+      return {};
+    }
   } else if (!syntax.is(index, SyntaxKind::identifier)) {
     return {};
   }
@@ -173,6 +202,9 @@ PythonCallee python_callee(const PythonSyntax& syntax, const PythonScopes& scope
     const std::string_view last = std::string_view(full).substr(full.rfind('.') + 1);
     for (const PythonCallForm& form : call_forms(last)) {
       if (fits({syntax, scopes, owner, arguments}, form, full)) return {&form, full, owner};
+    }
+    if (const PythonCallForm* form = wrapped_form(syntax, last, arguments)) {
+      return {form, full, no_syntax};
     }
   }
   return {};

@@ -6,6 +6,8 @@
 #include "analyzers/python/conditions.h"
 #include "analyzers/python/ffi_attributes.h"
 #include "analyzers/python/functions.h"
+#include "analyzers/python/result_dtypes.h"
+#include "analyzers/python/returned_views.h"
 #include "analyzers/python/tangents.h"
 #include "analyzers/python/writes.h"
 #include "analyzers/words.h"
@@ -362,6 +364,16 @@ void PythonRegistrationBuilder::read_bodies(PythonRegistration& made) {
     case PythonKind::torch_direct:
       if (!made.functions.empty()) {
         made.writes = python_writes(syntax_, scopes_, made.functions.front());
+        made.returned_views = python_returned_views(syntax_, scopes_, made.functions.front());
+        made.results = python_result_dtypes(syntax_, scopes_, made.functions.front());
+      }
+      if (made.kind == PythonKind::torch_direct) {
+        made.fake_results = python_result_dtypes(syntax_, scopes_, made.fake);
+      }
+      break;
+    case PythonKind::torch_fake:
+      if (!made.functions.empty()) {
+        made.results = python_result_dtypes(syntax_, scopes_, made.functions.front());
       }
       break;
     default:

@@ -220,9 +220,44 @@ class Reader {
       add([&] {
         PythonRegistration made = builder_.from_lookup(attribute, full);
         if (is_assigned(attribute)) made.how = "assigned";
+        made.at_import =
+            made.conditions.empty() && scopes_.scope_of(attribute) == 0 && !is_tried(attribute);
+        add_names(attribute, made);
         return made;
       });
       return;
+    }
+  }
+
+  // Within a `try`, be it deep inside.
+  bool is_tried(SyntaxIndex index) const {
+    for (std::size_t depth = 0; depth < PythonScopes::max_depth; ++depth) {
+      index = syntax_[index].parent;
+      if (index == no_syntax) return false;
+      if (syntax_.is(index, SyntaxKind::try_statement)) return true;
+    }
+    return true;
+  }
+
+  // The names of what a call of the operator hands over by position, as far as it is one.
+  void add_names(SyntaxIndex attribute, PythonRegistration& made) const {
+    constexpr std::size_t most_names = 128;
+    const SyntaxIndex call = syntax_[attribute].parent;
+    if (!syntax_.is(call, SyntaxKind::call)) return;
+    if (syntax_.child(call, SyntaxField::function) != attribute) return;
+    const SyntaxIndex arguments = syntax_.child(call, SyntaxField::arguments);
+    if (!syntax_.is(arguments, SyntaxKind::argument_list)) return;
+    for (const SyntaxIndex argument : syntax_.children(arguments)) {
+      const SyntaxKind kind = syntax_[argument].kind;
+      if (kind == SyntaxKind::keyword_argument || made.arguments.size() == most_names) break;
+      // Behind it no place is known.
+      if (kind == SyntaxKind::list_splat || syntax_.text_of(argument).starts_with('*')) break;
+      PythonArgument& one = made.arguments.emplace_back();
+      one.name = "*";
+      SyntaxIndex name = no_syntax;
+      if (kind == SyntaxKind::identifier) name = argument;
+      if (kind == SyntaxKind::attribute) name = syntax_.child(argument, SyntaxField::attribute);
+      if (name != no_syntax) one.value.text = syntax_.text_of(name).substr(0, 256);
     }
   }
 

@@ -202,12 +202,17 @@ struct PythonRegistration {
   std::vector<PythonFunction> functions;
   // `torch_direct`: the shape function. `custom_op`: none.
   PythonFunction fake;
+  std::vector<std::string> fake_results;
   // `derivative_rules`: the function that has them.
   PythonFunction of;
   // `torch_autograd`, `derivative_rules`: what the backward, or the one rule, hands back.
   std::vector<PythonReturn> returns;
   // Kernels of torch: parameters of the function whose memory the body writes to, in order.
   std::vector<std::string> writes;
+  // Likewise those that it hands back, or a view of them.
+  std::vector<std::string> returned_views;
+  // Kernels and shape functions: dtypes of the tensors that they hand back.
+  std::vector<std::string> results;
   // `primitive_jvp`: for each function, the primitives that it binds with a tangent.
   std::vector<std::vector<std::string>> tangents;
   // The others, in order.
@@ -227,6 +232,8 @@ struct PythonRegistration {
   std::string within;
   // Whatever it raises is caught and forgotten: `except Exception: pass`.
   bool swallowed = false;
+  // Of a look-up: whoever imports the module asks.
+  bool at_import = false;
   // From a loop over literals: one of several registrations at this place.
   bool expanded = false;
 };

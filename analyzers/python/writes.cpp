@@ -37,7 +37,10 @@ class WriteReader {
               const PythonFunction& function)
       : syntax_(syntax), scopes_(scopes) {
     for (const PythonParameter& parameter : function.parameters) {
-      if (is_tensor(parameter.annotation)) open_.insert(parameter.name);
+      // Of one without an annotation the schema tells whether it is a tensor.
+      if (parameter.annotation.empty() || is_tensor(parameter.annotation)) {
+        open_.insert(parameter.name);
+      }
     }
   }
 
@@ -110,9 +113,36 @@ class WriteReader {
         }
       }
     }
+    const std::string viewed = value == no_syntax ? std::string() : root_of(value, false, false);
     rebind(target, 0);
-    if (syntax_.is(target, SyntaxKind::identifier)) kept_.erase(syntax_.text_of(target));
+    name_parts(target, value);
+    if (syntax_.is(target, SyntaxKind::identifier)) {
+      kept_.erase(syntax_.text_of(target));
+      if (open_.contains(viewed)) views_[std::string(syntax_.text_of(target))] = viewed;
+    }
     keep_copy(target, value);
+  }
+
+  // `k, v = cache.unbind(0)`: parts of one memory.
+  void name_parts(SyntaxIndex target, SyntaxIndex value) {
+    if (!syntax_.is(target, SyntaxKind::pattern_list) &&
+        !syntax_.is(target, SyntaxKind::tuple_pattern)) {
+      return;
+    }
+    const SyntaxIndex call = value == no_syntax ? no_syntax : syntax_.unwrapped(value);
+    if (!syntax_.is(call, SyntaxKind::call)) return;
+    const SyntaxIndex called = syntax_.child(call, SyntaxField::function);
+    if (!syntax_.is(called, SyntaxKind::attribute)) return;
+    const SyntaxIndex name = syntax_.child(called, SyntaxField::attribute);
+    const std::string_view method = name == no_syntax ? std::string_view() : syntax_.text_of(name);
+    if (method != "unbind" && method != "chunk" && method != "split") return;
+    const std::string whole = root_of(syntax_.child(called, SyntaxField::object), false, false);
+    if (!open_.contains(whole)) return;
+    for (const SyntaxIndex part : syntax_.children(target)) {
+      if (syntax_.is(part, SyntaxKind::identifier)) {
+        views_[std::string(syntax_.text_of(part))] = whole;
+      }
+    }
   }
 
   // `kept = x[part].clone()`; then `x[part] = kept` puts back what was there.
@@ -160,7 +190,9 @@ class WriteReader {
     const SyntaxIndex name = syntax_.child(called, SyntaxField::attribute);
     if (name == no_syntax) return;
     if (writes_memory(syntax_.text_of(name))) {
-      write_to(syntax_.child(called, SyntaxField::object), false);
+      // A statement of its own is only there for the sake of what it writes.
+      const bool bare = syntax_.is(syntax_[call].parent, SyntaxKind::expression_statement);
+      write_to(syntax_.child(called, SyntaxField::object), false, bare);
     }
     if (!syntax_.is(arguments, SyntaxKind::argument_list)) return;
     const std::vector<std::string> names = scopes_.full_names(called);
@@ -175,17 +207,11 @@ class WriteReader {
   }
 
   // A part of a tensor by numbers and slices (`x[0]`) has its memory; by anything else it may be a
-  // copy, though assigning to such a part writes all the same (`set_item`).
-  void write_to(SyntaxIndex target, bool set_item) {
-    SyntaxIndex index = syntax_.unwrapped(target);
-    std::size_t depth = 0;
-    while (syntax_.is(index, SyntaxKind::subscript) && depth++ < max_depth) {
-      if ((depth > 1 || !set_item) && !is_view(index)) return;
-      index = syntax_.unwrapped(syntax_.child(index, SyntaxField::value));
-    }
-    if (!syntax_.is(index, SyntaxKind::identifier)) return;
-    const std::string name(syntax_.text_of(index));
-    if (!open_.contains(name)) return;
+  // copy, though assigning to such a part writes all the same (`set_item`), and who writes to it in
+  // a statement of its own (`bare`) means the tensor.
+  void write_to(SyntaxIndex target, bool set_item, bool bare = false) {
+    const std::string name = root_of(target, set_item, bare);
+    if (name.empty() || !open_.contains(name)) return;
     const auto [writes, added] = written_.try_emplace(name);
     if (added) order_.push_back(name);
     if (set_item) {
@@ -195,10 +221,47 @@ class WriteReader {
     }
   }
 
-  bool is_view(SyntaxIndex subscript) const {
+  // The parameter whose memory an expression has, through views of it and names of them.
+  std::string root_of(SyntaxIndex expression, bool set_item, bool bare) const {
+    SyntaxIndex index = syntax_.unwrapped(expression);
+    for (std::size_t depth = 0; depth < max_depth && index != no_syntax; ++depth) {
+      if (syntax_.is(index, SyntaxKind::identifier)) {
+        const std::string name(syntax_.text_of(index));
+        const auto view = views_.find(name);
+        return view == views_.end() ? name : view->second;
+      }
+      if (syntax_.is(index, SyntaxKind::subscript)) {
+        if ((depth > 0 || !set_item) && !is_view(index, bare)) return {};
+        index = syntax_.child(index, SyntaxField::value);
+      } else if (syntax_.is(index, SyntaxKind::call)) {
+        const SyntaxIndex called = syntax_.child(index, SyntaxField::function);
+        if (!syntax_.is(called, SyntaxKind::attribute)) return {};
+        const SyntaxIndex name = syntax_.child(called, SyntaxField::attribute);
+        if (name == no_syntax || !makes_view(syntax_.text_of(name))) return {};
+        index = syntax_.child(called, SyntaxField::object);
+        const std::vector<std::string> full = scopes_.full_names(called);
+        if (!full.empty() && full.front().starts_with("torch.")) return {};
+      } else {
+        return {};
+      }
+      if (index != no_syntax) index = syntax_.unwrapped(index);
+    }
+    return {};
+  }
+
+  // Methods of a tensor whose result has its memory.
+  static bool makes_view(std::string_view method) {
+    constexpr std::array<std::string_view, 13> views = {
+        "view",   "narrow",   "select",    "transpose", "permute", "t",       "squeeze",
+        "detach", "swapaxes", "unsqueeze", "view_as",   "movedim", "diagonal"};
+    return std::find(views.begin(), views.end(), method) != views.end();
+  }
+
+  bool is_view(SyntaxIndex subscript, bool bare) const {
     const SyntaxIndex value = syntax_.child(subscript, SyntaxField::value);
     for (const SyntaxIndex part : syntax_.children(subscript)) {
       if (part == value || syntax_.is(part, SyntaxKind::integer)) continue;
+      if (bare && syntax_.is(part, SyntaxKind::identifier)) continue;
       const std::string_view text = syntax_.text_of(part);
       const bool slice =
           syntax_.is(part, SyntaxKind::other) && (text.find(':') != text.npos || text == "...");
@@ -212,6 +275,7 @@ class WriteReader {
     if (index == no_syntax || depth == max_depth) return;
     if (syntax_.is(index, SyntaxKind::identifier)) {
       open_.erase(std::string(syntax_.text_of(index)));
+      views_.erase(std::string(syntax_.text_of(index)));
     } else if (syntax_.is(index, SyntaxKind::pattern_list) ||
                syntax_.is(index, SyntaxKind::tuple_pattern) ||
                syntax_.is(index, SyntaxKind::list_pattern) ||
@@ -227,6 +291,8 @@ class WriteReader {
   std::set<std::string> open_;
   std::map<std::string, Writes> written_;
   std::vector<std::string> order_;
+  // Names of views -> the parameter whose memory they have.
+  std::map<std::string, std::string> views_;
   // Names of copies of parts -> what they are parts of.
   std::map<std::string_view, std::string_view> kept_;
   std::size_t steps_ = 0;

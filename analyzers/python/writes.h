@@ -9,7 +9,7 @@
 
 namespace opseal {
 
-// The parameters, annotated as tensors, whose memory the body of a function surely writes to if it
+// The parameters, annotated as tensors or not at all, whose memory the body of a function surely writes to if it
 // gets there: `x[…] = …`, `x += …`, `x.copy_(…)`, `torch.add(a, b, out=x)`. From the place on where
 // a parameter's name is given to something else, nothing is said of it; nor is what other functions
 // do with it.

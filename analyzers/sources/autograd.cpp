@@ -31,31 +31,76 @@ std::vector<AutogradClass> autograd_classes(const std::vector<PythonAutograd>& c
     for (const PythonReturn& given : from.returns) {
       one.returns.push_back({place_in(given.place, file), given.values, given.without_nones});
     }
+    one.batching = from.batching;
+    one.batching_place = place_in(from.batching_place, file);
+    one.separated = from.separated;
+    one.guards = from.guards;
     found.push_back(std::move(one));
   }
   return found;
 }
+
+namespace {
+
+// What is said once of a class, whatever its counts.
+AutogradRecord record_of(const AutogradClass& one, std::string_view path) {
+  AutogradRecord record;
+  record.name = one.name;
+  record.identity = path;
+  record.place = one.place;
+  record.forward = one.forward;
+  record.backward = one.backward;
+  record.backward_place = one.backward_place;
+  record.returns_place = one.backward_place;
+  record.counted = false;
+  record.batching = one.batching;
+  record.batching_place = one.batching_place;
+  record.separated = one.separated;
+  record.guards = one.guards;
+  return record;
+}
+
+void write_guards(const AutogradRecord& record, PlacedWriter& writer) {
+  if (record.guards.empty()) return;
+  const std::uint32_t list = writer.open(Key::requires_, NodeType::list, record.backward_place);
+  for (const PythonGradientGuard& guard : record.guards) {
+    const SourcePlace place{record.backward_place.file, guard.offset, guard.length};
+    const std::uint32_t item = writer.open(Key::none, NodeType::object, place);
+    writer.count(Key::input, guard.input, place);
+    if (guard.output) writer.count(Key::value, *guard.output, place);
+    if (guard.open_ended) writer.truth(Key::variadic, true, place);
+    writer.close(item);
+  }
+  writer.close(list);
+}
+
+}  // namespace
 
 void add_autograd(const std::vector<AutogradClass>& classes, std::string_view path,
                   std::vector<AutogradRecord>& records) {
   std::set<std::string_view> seen;
   for (const AutogradClass& one : classes) {
     // Of two with one name, which is meant where it is used isn't known, and one is enough.
-    if (!seen.insert(one.name).second || one.forward.variadic) continue;
+    if (!seen.insert(one.name).second) continue;
+    const bool says_more = !one.batching.empty() || !one.guards.empty();
     std::set<std::uint32_t> counts;
+    if (one.forward.variadic || one.returns.empty()) {
+      if (says_more) records.push_back(record_of(one, path));
+      continue;
+    }
     for (const GradientCount& given : one.returns) {
       // Torch takes nones that are too many off the end.
       const std::uint32_t most = std::max(one.forward.positional, given.without_nones);
       const std::uint32_t number = std::min(given.values, most);
       if (counts.size() == most_counts || !counts.insert(number).second) continue;
-      AutogradRecord record;
-      record.name = one.name;
-      record.identity = path;
-      if (counts.size() > 1) record.identity += " where it returns " + std::to_string(number);
-      record.place = one.place;
-      record.forward = one.forward;
-      record.backward = one.backward;
-      record.backward_place = one.backward_place;
+      AutogradRecord record = record_of(one, path);
+      if (counts.size() > 1) {
+        record.identity += " where it returns " + std::to_string(number);
+        // Said with the first count.
+        record.batching.clear();
+        record.guards.clear();
+      }
+      record.counted = true;
       record.returns = number;
       record.returns_place = given.place;
       records.push_back(std::move(record));
@@ -73,17 +118,27 @@ void write_autograd(const std::vector<AutogradRecord>& records, PlacedWriter& wr
     writer.text(Key::name, record.name, record.place);
     if (named[record.name] > 1) writer.text(Key::identity, record.identity, record.place);
     writer.texts(Key::tags, {"autograd-function"}, record.place);
-    const std::uint32_t inputs = writer.open(Key::inputs, NodeType::object, forward.place);
-    writer.count(Key::min, forward.required, forward.place);
-    writer.count(Key::max, forward.positional, forward.place);
-    writer.close(inputs);
+    if (!forward.variadic) {
+      const std::uint32_t inputs = writer.open(Key::inputs, NodeType::object, forward.place);
+      writer.count(Key::min, forward.required, forward.place);
+      writer.count(Key::max, forward.positional, forward.place);
+      writer.close(inputs);
+    }
+    if (!record.batching.empty()) {
+      const std::uint32_t batching =
+          writer.open(Key::batching, NodeType::object, record.batching_place);
+      writer.text(Key::kind, "custom", record.batching_place);
+      writer.close(batching);
+      writer.truth(Key::separated, record.separated, record.place);
+    }
     const std::uint32_t gradient =
         writer.open(Key::gradient, NodeType::object, record.returns_place);
-    writer.count(Key::returns, record.returns, record.returns_place);
+    if (record.counted) writer.count(Key::returns, record.returns, record.returns_place);
     const std::uint32_t function =
         writer.open(Key::function, NodeType::object, record.backward_place);
     writer.text(Key::name, record.backward, record.backward_place);
     writer.close(function);
+    write_guards(record, writer);
     writer.close(gradient);
     writer.close(object);
   }

@@ -28,6 +28,12 @@ struct AutogradRecord {
   // Without the nones at the end that no input asks for.
   std::uint32_t returns = 0;
   SourcePlace returns_place;
+  // False where the text tells no count.
+  bool counted = true;
+  std::string batching;
+  SourcePlace batching_place;
+  bool separated = false;
+  std::vector<PythonGradientGuard> guards;
 };
 
 // A class with the counts that its text tells.
@@ -39,6 +45,10 @@ struct AutogradClass {
   std::string backward;
   SourcePlace backward_place;
   std::vector<GradientCount> returns;
+  std::string batching;
+  SourcePlace batching_place;
+  bool separated = false;
+  std::vector<PythonGradientGuard> guards;
 };
 
 // The classes of a Python file.

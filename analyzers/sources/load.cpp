@@ -20,6 +20,7 @@
 #include "analyzers/sources/annotations.h"
 #include "analyzers/sources/applied.h"
 #include "analyzers/sources/autograd.h"
+#include "analyzers/sources/autograd_calls.h"
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/declarations.h"
 #include "analyzers/sources/derivatives.h"
@@ -47,11 +48,14 @@
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/registrars_cpp.h"
 #include "analyzers/sources/registrars_python.h"
+#include "analyzers/sources/result_dtypes.h"
 #include "analyzers/sources/support_python.h"
 #include "analyzers/sources/targets.h"
 #include "analyzers/sources/tensorflow.h"
 #include "analyzers/sources/torch_cpp.h"
 #include "analyzers/sources/torch_python.h"
+#include "analyzers/sources/torch_spaces.h"
+#include "analyzers/sources/torch_wrappers.h"
 #include "analyzers/sources/tvm.h"
 #include "analyzers/sources/typed_tier.h"
 #include "opseal/side_by_side.h"
@@ -385,6 +389,9 @@ class SourceLoader {
   }
 
   void join() {
+    const auto read = [this](std::size_t file, std::string& bytes) {
+      return read_again(file, bytes);
+    };
     std::vector<TorchCpp> torch_cpp;
     std::vector<TorchRecord>& records = records_.torch;
     for (FileRecords& file : records_.files) {
@@ -393,19 +400,20 @@ class SourceLoader {
       torch_cpp.push_back(std::move(file.torch_cpp));
     }
     add_delegated(torch_cpp, records);
+    drop_idle_wrappers(paths_, read, records);
+    name_open_spaces(records);
     // What could not be read may be what is missing.
     for (const FileRecords& file : records_.files) {
       if (!file.problems.empty()) folder_.partial = true;
     }
+    count_applied(paths_, read, records_.files);
     find_extensions();
     join_plugins();
     find_declarations(records);
     find_choices(records);
-    const auto read = [this](std::size_t file, std::string& bytes) {
-      return read_again(file, bytes);
-    };
     find_applied(cpp_files_, read, records);
     find_kernel_writes(cpp_files_, read, records);
+    find_result_dtypes(cpp_files_, read, records);
     find_pairs();
     find_tables();
     join_devices();

@@ -135,6 +135,11 @@ class PlacedWriter {
       }
       if (!function.names.empty()) texts(Key::names, function.names, function.place);
     }
+    for (const std::string& one : function.results) {
+      if (one == "?") continue;
+      texts(Key::results, function.results, function.place);
+      break;
+    }
     close(object);
   }
 

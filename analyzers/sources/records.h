@@ -71,6 +71,9 @@ struct SourceFunction {
   std::vector<std::string> types;
   // libclang told the signature.
   bool typed = false;
+  // Dtypes of the tensors that it hands back: `f16`, `$x` for that of parameter `x`, `?`; empty
+  // where nothing is known.
+  std::vector<std::string> results;
 };
 
 // The namespace in which something is registered.
@@ -126,8 +129,15 @@ struct TorchRecord {
   std::string schema;
   // implement: a dispatch key as torch spells it; empty where only the running code knows it.
   std::string key;
+  // implement, Python: registered by `Library.impl`, which refuses a second kernel at a key.
+  bool refuses_second = false;
+  // C++: a macro that the build defines stands for the namespace where torch, before 2.5, took the
+  // word itself; this word.
+  std::string unexpanded;
   // lookup: `hasattr`, or an assignment that puts something there: fine if nobody registers it.
   bool asks_whether = false;
+  // lookup: whoever imports the module asks.
+  bool at_import = false;
   // implement: passes on and is no kernel.
   bool fallthrough = false;
   SourceFunction function;
@@ -137,6 +147,7 @@ struct TorchRecord {
   std::vector<std::string> mutates;
   bool says_mutates = false;
   // A text stands where a list is asked for; `unknown` is one that torch takes.
+  bool says_mutates_text = false;
   std::string mutates_text;
   BuildCondition when;
   // Python: the function within which it stands, so that it happens only when that is called.
@@ -148,6 +159,8 @@ struct TorchRecord {
   bool python = false;
   // implement: parameters whose memory the body writes to, and where that is known.
   std::vector<PlacedName> writes;
+  // implement, Python: likewise those that it hands back, or a view of them.
+  std::vector<std::string> returned_views;
   // implement, C++: functions with a backward of their own that its code applies.
   std::vector<std::string> uses;
   // gradient: every count that the text tells, and the functions beside the backward.

@@ -50,6 +50,8 @@ struct Block {
   std::string_view variable;
   // A code generator fills in the namespace.
   bool generated = false;
+  // The namespace is a word of the build that torch's macro made a text of.
+  bool unexpanded = false;
 };
 
 class TorchReader {
@@ -151,8 +153,12 @@ class TorchReader {
     // The plain macros take the word as it is written; what came through another may have been
     // expanded by the build first.
     const bool expands = !invocation.through_macro.empty() || invocation.name.ends_with("_EXPAND");
-    block.target.space.open = space.size() != 1 || is_word(space, "TORCH_EXTENSION_NAME") ||
-                              (expands && is_upper(space.front().text));
+    const bool named_by_build = is_word(space, "TORCH_EXTENSION_NAME");
+    block.target.space.open =
+        space.size() != 1 || named_by_build || (expands && is_upper(space.front().text));
+    // The blocks of kernels and of fragments hand the word on to another macro, which gets what it
+    // stands for.
+    block.unexpanded = named_by_build && !expands && invocation.name.ends_with("TORCH_LIBRARY");
     if (implementation) block.target.key = key_of(invocation.arguments[1]);
     block.target.when = unit_.conditions[invocation.condition];
     return block;
@@ -209,6 +215,7 @@ class TorchReader {
     record.space = block->target.space;
     record.key = block->target.key;
     record.when = block->target.when && record.when;
+    if (block->unexpanded) record.unexpanded = block->target.space.text;
     if (block->generated) {
       record.use = invocation.name == "def" ? TorchUse::define : TorchUse::implement;
       record.written = text_of(invocation.arguments.front());

@@ -29,7 +29,13 @@ void write_kernel(const TorchRecord& kernel, PlacedWriter& writer) {
     }
     writer.close(writes);
   }
+  if (!kernel.returned_views.empty()) {
+    writer.texts(Key::aliases, kernel.returned_views, kernel.function.place);
+  }
   if (!kernel.uses.empty()) writer.texts(Key::uses, kernel.uses, kernel.function.place);
+  if (kernel.refuses_second) {
+    writer.text(Key::holder, kernel.scope.empty() ? "<module>" : kernel.scope, kernel.place);
+  }
   if (kernel.fallthrough) writer.truth(Key::fallthrough, true, kernel.place);
   write_condition(kernel, writer);
   writer.close(object);
@@ -53,12 +59,12 @@ void write_definition(const TorchOperator& op, const TorchRecord& definition,
     const std::string prefix = op.space.open ? std::string() : op.space.text + "::";
     writer.text(Key::schema, prefix + definition.schema, definition.name.place);
   }
-  if (!definition.mutates_text.empty()) {
+  if (definition.says_mutates_text) {
     writer.text(Key::mutates_args, definition.mutates_text, definition.place);
   } else if (definition.says_mutates) {
     writer.texts(Key::mutates_args, definition.mutates, definition.place);
   }
-  write_condition(definition, writer);
+  if (op.one_condition) write_condition(definition, writer);
 }
 
 // Where several `return`s differ, the one that the schema does not explain: at most one count can
@@ -105,6 +111,9 @@ void write_operator(const TorchOperator& op, PlacedWriter& writer) {
   writer.text(Key::name, full_name(op), first.name.place);
   writer.text(Key::namespace_, op.space.text, first.place);
   writer.text_if(Key::identity, op.identity, first.place);
+  if (op.definition != nullptr && !op.space.open) {
+    writer.text_if(Key::spelling, op.definition->unexpanded, op.definition->place);
+  }
   if (op.definition != nullptr) {
     write_definition(op, *op.definition, writer);
   } else if (op.no_definition) {
@@ -136,6 +145,10 @@ void write_lookups(const std::vector<const TorchRecord*>& lookups, PlacedWriter&
     const std::uint32_t list = writer.open(Key::lookups, NodeType::list, lookup->place);
     const std::uint32_t item = writer.open(Key::none, NodeType::object, lookup->place);
     writer.text(Key::operator_, name, lookup->name.place);
+    if (lookup->at_import) writer.truth(Key::always, true, lookup->place);
+    if (!lookup->function.parameters.empty()) {
+      writer.texts(Key::names, lookup->function.parameters, lookup->place);
+    }
     writer.close(item);
     writer.close(list);
     writer.close(row);

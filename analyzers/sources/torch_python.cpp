@@ -76,6 +76,10 @@ class PythonReader {
         TorchRecord record = start(from, TorchUse::lookup);
         // Who asks whether it is there can do without.
         record.asks_whether = from.how == "hasattr" || from.how == "assigned";
+        record.at_import = from.at_import;
+        for (const PythonArgument& argument : from.arguments) {
+          if (argument.name == "*") record.function.parameters.push_back(argument.value.text);
+        }
         add(std::move(record));
         break;
       }
@@ -85,6 +89,15 @@ class PythonReader {
   }
 
  private:
+  // The project's own function around what torch has.
+  static std::string wrapper_of(const PythonRegistration& from) {
+    const std::string name = from.how.substr(from.how.rfind('.') + 1);
+    const bool custom = from.kind == PythonKind::torch_custom_op && name != "custom_op";
+    const bool fake =
+        from.kind == PythonKind::torch_fake && name != "register_fake" && name != "impl_abstract";
+    return custom || fake ? name : std::string();
+  }
+
   std::string_view quoted(const PythonPlace& place) const {
     return place.offset < text_.size() ? text_.substr(place.offset, place.length)
                                        : std::string_view();
@@ -96,6 +109,7 @@ class PythonReader {
     record.python = true;
     record.place = place_at(from.place, file_);
     record.when = condition_of(from);
+    record.macro = wrapper_of(from);
     record.scope = from.within;
     record.name.place = from.name.decided() ? place_at(from.name.place, file_) : record.place;
     record.written = quoted(from.name.place.length > 0 ? from.name.place : from.place);
@@ -129,6 +143,7 @@ class PythonReader {
       }
       if (!argument.list && argument.value.decided()) {
         record.mutates_text = argument.value.text;
+        record.says_mutates_text = true;
       }
     }
     return record;
@@ -157,6 +172,12 @@ class PythonReader {
     for (const std::string& written : from.writes) {
       record.writes.push_back({written, record.function.place});
     }
+    record.returned_views = from.returned_views;
+    record.refuses_second =
+        from.kind == PythonKind::torch_impl && !from.open_ended && !from.expanded &&
+        std::none_of(from.arguments.begin(), from.arguments.end(),
+                     [](const PythonArgument& one) { return one.name == "allow_override"; });
+    record.function.results = from.results;
     if (from.key.state == PythonText::State::undecided) {
       add(std::move(record));
       return;
@@ -174,6 +195,8 @@ class PythonReader {
     if (from.kind == PythonKind::torch_direct && function.name.empty()) return;
     TorchRecord record = start(from, TorchUse::fake);
     record.function = source_function(function, file_);
+    record.function.results =
+        from.kind == PythonKind::torch_direct ? from.fake_results : from.results;
     if (record.function.place.length == 0) record.function.place = record.place;
     add(std::move(record));
   }

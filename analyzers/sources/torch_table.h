@@ -14,6 +14,8 @@ struct TorchOperator {
   std::string name;
   // The first of equal definitions, or null where none was seen.
   const TorchRecord* definition = nullptr;
+  // The others depend on the same.
+  bool one_condition = true;
   // Tells operators of one name apart where builds take one of them: the file that defines it.
   // Empty for the first.
   std::string identity;

@@ -108,6 +108,46 @@ std::vector<Mistake> autograd_mistakes() {
          place.beside["tree"] = {{"files", 1}, {"partial", false}};
          return true;
        }},
+      {"fake-on-meta", "a shape function beside a kernel of C++ for Meta",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!is_system(place, "torch") || !drop_gradients(op)) return false;
+         op.erase("gradient");
+         op["kernels"] = {{{"platform", "Meta"}, {"location", {{"file", "ops.cpp"}, {"line", 1}}}}};
+         op["abstract"] = {{"name", "planted_shape"},
+                           {"location", {{"file", "shapes.py"}, {"line", 1}}}};
+         place.beside["producer"] = {{"name", "sources"}};
+         place.beside["tree"] = {{"files", 2}, {"partial", false}};
+         return true;
+       }},
+      {"autocast-missing", "a kernel for one more device than is cast for",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!is_system(place, "torch") || !drop_gradients(op)) return false;
+         op.erase("gradient");
+         Json other = op;
+         other["name"] = text_of(op, "name") + "_cast";
+         other["kernels"] = {{{"platform", "XPU"}}, {{"platform", "AutocastXPU"}}};
+         op["kernels"] = {
+             {{"platform", "XPU"}}, {{"platform", "AutocastCPU"}}, {{"platform", "AutocastCUDA"}}};
+         place.added.push_back(other);
+         return true;
+       }},
+      {"vmap-without-setup-context", "a rule for vmap beside a forward with a context",
+       [](Place& place) {
+         if (!is_system(place, "torch-autograd")) return false;
+         place.item["batching"] = {{"kind", "custom"}};
+         place.item["separated"] = false;
+         return true;
+       }},
+      {"gradient-guard-index", "a gradient that is made if another input needs one",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!has(op, "gradient") || !op["gradient"].is_object()) return false;
+         if (!has(op["gradient"], "function")) return false;
+         op["gradient"]["requires"] = {{{"input", 0}, {"value", 1}}};
+         return true;
+       }},
       {"gradient-signature", "a function of the gradient that takes too few arguments",
        [](Place& place) {
          Json& op = place.item;

@@ -128,6 +128,97 @@ std::vector<Mistake> definition_mistakes() {
          std::swap(op["abstract"]["parameters"][0], op["abstract"]["parameters"][1]);
          return true;
        }},
+      {"fake-default-missing", "a shape function that requires what has a default",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!in_torch(place)) return false;
+         const std::optional<OperatorSchema> schema = read_torch_schema(text_of(op, "schema"));
+         if (!schema || schema->inputs.empty()) return false;
+         const SchemaOperand& last = schema->inputs.back();
+         if (!last.has_default || last.keyword_only) return false;
+         op["abstract"] = {{"name", "planted_shape"},
+                           {"positional", schema->inputs.size()},
+                           {"required", schema->inputs.size()}};
+         return true;
+       }},
+      {"call-arguments-swapped", "a call with two arguments exchanged",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!in_torch(place)) return false;
+         op["schema"] = text_of(op, "name") + "(Tensor scales, Tensor zeros) -> Tensor";
+         place.beside["dispatch"] = {
+             {{"operator", op["name"]},
+              {"lookups", {{{"operator", op["name"]}, {"names", {"zeros", "scales"}}}}}}};
+         return true;
+       }},
+      {"fake-dtype", "a shape function that says another dtype",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!in_torch(place)) return false;
+         op["abstract"] = {{"name", "planted_shape"}, {"results", {"f16"}}};
+         op["kernels"] = {
+             {{"platform", "CPU"}, {"function", {{"name", "planted"}, {"results", {"f32"}}}}}};
+         return true;
+       }},
+      {"fake-overload-missing", "an overload without the shape function of another",
+       [](Place& place) {
+         Json& op = place.item;
+         const std::string name = text_of(op, "name");
+         if (!in_torch(place) || name.find('.') != name.npos || returns_nothing(op)) return false;
+         if (text_of(op, "schema").find("-> Tensor") == std::string::npos) return false;
+         if (!is_shaped(op) || is_name_taken(place, name + ".planted")) return false;
+         Json other = op;
+         other["name"] = name + ".planted";
+         other["abstract"] = nullptr;
+         other["kernels"] = Json::array();
+         place.added.push_back(other);
+         place.beside["producer"] = {{"name", "sources"}};
+         place.beside["tree"] = {{"files", 1}, {"partial", false}};
+         return true;
+       }},
+      {"impl-crossed", "two kernels registered for each other",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!in_torch(place)) return false;
+         const std::string name = text_of(op, "name");
+         const std::string base = name.substr(base_begin(name), base_end(name) - base_begin(name));
+         Json other = op;
+         other["name"] = name.substr(0, base_begin(name)) + "planted";
+         other["kernels"] = {{{"platform", "CPU"}, {"function", {{"name", base + "_cpu"}}}}};
+         op["kernels"] = {{{"platform", "CPU"}, {"function", {{"name", "planted_cpu"}}}}};
+         place.added.push_back(other);
+         place.beside["producer"] = {{"name", "sources"}};
+         place.beside["tree"] = {{"files", 1}, {"partial", false}};
+         return true;
+       }},
+      {"lookup-conditional", "an import that asks for what some builds lack",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!in_torch(place)) return false;
+         op["defined_in"] = "native";
+         op["when"] = "defined(PLANTED)";
+         place.beside["dispatch"] = {{{"operator", op["name"]},
+                                      {"lookups", {{{"operator", op["name"]}, {"always", true}}}}}};
+         place.beside["producer"] = {{"name", "sources"}};
+         place.beside["tree"] = {{"files", 1}, {"partial", false}};
+         return true;
+       }},
+      {"namespace-unexpanded", "a macro in place of a namespace",
+       [](Place& place) {
+         if (!in_torch(place) || !has(place.item, "namespace")) return false;
+         place.item["spelling"] = "PLANTED_NAME";
+         return true;
+       }},
+      {"returns-alias", "a kernel that hands back its argument",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!in_torch(place)) return false;
+         op["schema"] = text_of(op, "name") + "(Tensor x) -> Tensor";
+         op["kernels"] = {{{"platform", "CPU"},
+                           {"function", {{"name", "planted"}, {"parameters", {"x"}}}},
+                           {"aliases", {"x"}}}};
+         return true;
+       }},
       {"fake-missing", "the shape function lost, where neighbours have one",
        [](Place& place) {
          if (!is_system(place, "torch") || !place.item.contains("abstract")) return false;

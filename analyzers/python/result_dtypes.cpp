@@ -1,0 +1,185 @@
+#include "analyzers/python/result_dtypes.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace opseal {
+namespace {
+
+constexpr std::string_view unknown = "?";
+constexpr std::size_t max_depth = 6;
+constexpr std::size_t most_results = 16;
+constexpr SyntaxIndex max_nodes = 100'000;
+
+// What torch's Python calls its dtypes, in opseal's own spelling.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 20> dtypes{{
+    {"float16", "f16"},
+    {"half", "f16"},
+    {"bfloat16", "bf16"},
+    {"float32", "f32"},
+    {"float", "f32"},
+    {"float64", "f64"},
+    {"double", "f64"},
+    {"int8", "i8"},
+    {"uint8", "u8"},
+    {"int16", "i16"},
+    {"short", "i16"},
+    {"int32", "i32"},
+    {"int", "i32"},
+    {"int64", "i64"},
+    {"long", "i64"},
+    {"bool", "bool"},
+    {"float8_e4m3fn", "f8_e4m3fn"},
+    {"float8_e5m2", "f8_e5m2"},
+    {"uint32", "u32"},
+    {"uint64", "u64"},
+}};
+
+template <std::size_t Size>
+bool is_one_of(std::string_view word, const std::array<std::string_view, Size>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+class DtypeReader {
+ public:
+  DtypeReader(const PythonSyntax& syntax, const PythonScopes& scopes,
+              const PythonFunction& function)
+      : syntax_(syntax), scopes_(scopes), function_(function) {}
+
+  std::vector<std::string> run(SyntaxIndex body) {
+    std::vector<std::string> results;
+    bool first = true;
+    const SyntaxIndex end = std::min(syntax_[body].next, body + max_nodes);
+    for (SyntaxIndex index = body; index < end; ++index) {
+      const SyntaxKind kind = syntax_[index].kind;
+      if (kind == SyntaxKind::function_definition || kind == SyntaxKind::lambda ||
+          kind == SyntaxKind::class_definition) {
+        index = syntax_[index].next - 1;
+        continue;
+      }
+      if (kind != SyntaxKind::return_statement) continue;
+      const std::vector<std::string> one = results_of(syntax_.first(index));
+      if (!first && one != results) return {};
+      results = one;
+      first = false;
+    }
+    return results;
+  }
+
+ private:
+  std::vector<std::string> results_of(SyntaxIndex expression) {
+    if (expression == no_syntax) return {};
+    const SyntaxIndex value = syntax_.unwrapped(expression);
+    if (value == no_syntax) return {};
+    if (!syntax_.is(value, SyntaxKind::tuple) && !syntax_.is(value, SyntaxKind::expression_list) &&
+        !syntax_.is(value, SyntaxKind::list)) {
+      return {dtype_of(value, 0)};
+    }
+    std::vector<std::string> results;
+    for (const SyntaxIndex part : syntax_.children(value)) {
+      if (results.size() == most_results || syntax_.text_of(part).starts_with('*')) return {};
+      results.push_back(dtype_of(part, 0));
+    }
+    return results;
+  }
+
+  bool is_parameter(SyntaxIndex name) const {
+    if (!syntax_.is(name, SyntaxKind::identifier)) return false;
+    const PythonBinding* binding = scopes_.only(syntax_.text_of(name), name);
+    if (binding == nullptr || binding->kind != PythonBinding::Kind::parameter) return false;
+    return std::any_of(
+        function_.parameters.begin(), function_.parameters.end(),
+        [&](const PythonParameter& one) { return one.name == syntax_.text_of(name); });
+  }
+
+  std::string of_name(SyntaxIndex name, std::size_t depth) {
+    if (is_parameter(name)) return "$" + std::string(syntax_.text_of(name));
+    if (!syntax_.is(name, SyntaxKind::identifier)) return std::string(unknown);
+    const PythonBinding* binding = scopes_.only(syntax_.text_of(name), name);
+    if (binding == nullptr || binding->kind != PythonBinding::Kind::value ||
+        !scopes_.within(binding->value, function_.node)) {
+      return std::string(unknown);
+    }
+    return dtype_of(binding->value, depth + 1);
+  }
+
+  std::string dtype_of(SyntaxIndex expression, std::size_t depth) {
+    const SyntaxIndex value = syntax_.unwrapped(expression);
+    if (value == no_syntax || depth > max_depth) return std::string(unknown);
+    if (syntax_.is(value, SyntaxKind::identifier)) return of_name(value, depth);
+    if (!syntax_.is(value, SyntaxKind::call)) return std::string(unknown);
+    const SyntaxIndex called = syntax_.child(value, SyntaxField::function);
+    const SyntaxIndex arguments = syntax_.child(value, SyntaxField::arguments);
+    if (!syntax_.is(called, SyntaxKind::attribute) ||
+        !syntax_.is(arguments, SyntaxKind::argument_list)) {
+      return std::string(unknown);
+    }
+    const SyntaxIndex attribute = syntax_.child(called, SyntaxField::attribute);
+    const SyntaxIndex object = syntax_.child(called, SyntaxField::object);
+    if (attribute == no_syntax || object == no_syntax) return std::string(unknown);
+    const std::string_view name = syntax_.text_of(attribute);
+    SyntaxIndex first = no_syntax;
+    SyntaxIndex dtype = no_syntax;
+    for (const SyntaxIndex argument : syntax_.children(arguments)) {
+      if (syntax_.is(argument, SyntaxKind::dictionary_splat)) return std::string(unknown);
+      if (!syntax_.is(argument, SyntaxKind::keyword_argument)) {
+        if (first == no_syntax) first = argument;
+        continue;
+      }
+      const SyntaxIndex keyword = syntax_.child(argument, SyntaxField::name);
+      if (keyword != no_syntax && syntax_.text_of(keyword) == "dtype") {
+        dtype = syntax_.child(argument, SyntaxField::value);
+      }
+    }
+    constexpr std::array<std::string_view, 4> makers{"empty", "zeros", "ones", "full"};
+    constexpr std::array<std::string_view, 3> likes{"empty_like", "zeros_like", "ones_like"};
+    constexpr std::array<std::string_view, 3> news{"new_empty", "new_zeros", "new_ones"};
+    const bool of_torch = syntax_.text_of(object) == "torch";
+    if (of_torch && is_one_of(name, makers)) {
+      return dtype == no_syntax ? std::string(unknown) : of_dtype(dtype);
+    }
+    if (of_torch && is_one_of(name, likes)) {
+      if (dtype != no_syntax) return of_dtype(dtype);
+      return first == no_syntax ? std::string(unknown) : of_name(first, depth);
+    }
+    if (!of_torch && is_one_of(name, news)) {
+      return dtype != no_syntax ? of_dtype(dtype) : of_name(syntax_.unwrapped(object), depth);
+    }
+    return std::string(unknown);
+  }
+
+  // `torch.float16`, `x.dtype`.
+  std::string of_dtype(SyntaxIndex expression) const {
+    const SyntaxIndex value = syntax_.unwrapped(expression);
+    if (!syntax_.is(value, SyntaxKind::attribute)) return std::string(unknown);
+    const SyntaxIndex object = syntax_.child(value, SyntaxField::object);
+    const SyntaxIndex attribute = syntax_.child(value, SyntaxField::attribute);
+    if (object == no_syntax || attribute == no_syntax) return std::string(unknown);
+    const std::string_view name = syntax_.text_of(attribute);
+    if (name == "dtype" && is_parameter(object)) return "$" + std::string(syntax_.text_of(object));
+    if (syntax_.text_of(object) != "torch") return std::string(unknown);
+    for (const auto& [written, dtype] : dtypes) {
+      if (name == written) return std::string(dtype);
+    }
+    return std::string(unknown);
+  }
+
+  const PythonSyntax& syntax_;
+  const PythonScopes& scopes_;
+  const PythonFunction& function_;
+};
+
+}  // namespace
+
+std::vector<std::string> python_result_dtypes(const PythonSyntax& syntax,
+                                              const PythonScopes& scopes,
+                                              const PythonFunction& function) {
+  if (!function.found || function.node == no_syntax) return {};
+  const SyntaxIndex body = syntax.child(function.node, SyntaxField::body);
+  if (!syntax.is(body, SyntaxKind::block)) return {};
+  return DtypeReader(syntax, scopes, function).run(body);
+}
+
+}  // namespace opseal
