@@ -16,6 +16,18 @@ SourcePlace place_in(const PythonPlace& place, std::uint32_t file) {
   return {file, place.offset, place.length};
 }
 
+// The export hands on what the call of the forward gave, where defaults may be left out.
+std::vector<RuleCall> calls_of(const AutogradClass& one) {
+  std::vector<RuleCall> calls;
+  if (!one.symbolic.declared) return calls;
+  RuleCall& call = calls.emplace_back();
+  call.function = one.symbolic;
+  call.kind = "symbolic";
+  call.positional =
+      std::clamp(one.symbolic.required, one.forward.required + 1, one.forward.positional + 1);
+  return calls;
+}
+
 }  // namespace
 
 std::vector<AutogradClass> autograd_classes(const std::vector<PythonAutograd>& classes,
@@ -26,6 +38,7 @@ std::vector<AutogradClass> autograd_classes(const std::vector<PythonAutograd>& c
     one.name = from.name;
     one.place = place_in(from.place, file);
     one.forward = source_function(from.forward, file);
+    if (from.symbolic.found) one.symbolic = source_function(from.symbolic, file);
     one.backward = from.backward.name;
     one.backward_place = place_in(from.backward.definition, file);
     for (const PythonReturn& given : from.returns) {
@@ -58,8 +71,18 @@ void add_autograd(const std::vector<AutogradClass>& classes, std::string_view pa
       record.backward_place = one.backward_place;
       record.returns = number;
       record.returns_place = given.place;
+      if (counts.size() == 1) record.calls = calls_of(one);
       records.push_back(std::move(record));
     }
+    if (!counts.empty() || !one.symbolic.declared) continue;
+    AutogradRecord record;
+    record.name = one.name;
+    record.identity = path;
+    record.place = one.place;
+    record.forward = one.forward;
+    record.returns_place = one.symbolic.place;
+    record.calls = calls_of(one);
+    records.push_back(std::move(record));
   }
 }
 
@@ -79,11 +102,14 @@ void write_autograd(const std::vector<AutogradRecord>& records, PlacedWriter& wr
     writer.close(inputs);
     const std::uint32_t gradient =
         writer.open(Key::gradient, NodeType::object, record.returns_place);
-    writer.count(Key::returns, record.returns, record.returns_place);
-    const std::uint32_t function =
-        writer.open(Key::function, NodeType::object, record.backward_place);
-    writer.text(Key::name, record.backward, record.backward_place);
-    writer.close(function);
+    if (record.returns) writer.count(Key::returns, *record.returns, record.returns_place);
+    if (!record.backward.empty()) {
+      const std::uint32_t function =
+          writer.open(Key::function, NodeType::object, record.backward_place);
+      writer.text(Key::name, record.backward, record.backward_place);
+      writer.close(function);
+    }
+    writer.rule_calls(record.calls);
     writer.close(gradient);
     writer.close(object);
   }

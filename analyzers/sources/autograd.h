@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,9 +26,10 @@ struct AutogradRecord {
   SourceFunction forward;
   std::string backward;
   SourcePlace backward_place;
-  // Without the nones at the end that no input asks for.
-  std::uint32_t returns = 0;
+  // Without the nones at the end that no input asks for; not said where the text doesn't tell.
+  std::optional<std::uint32_t> returns;
   SourcePlace returns_place;
+  std::vector<RuleCall> calls;
 };
 
 // A class with the counts that its text tells.
@@ -39,6 +41,8 @@ struct AutogradClass {
   std::string backward;
   SourcePlace backward_place;
   std::vector<GradientCount> returns;
+  // What it is exported by, called with a graph and what the forward is given.
+  SourceFunction symbolic;
 };
 
 // The classes of a Python file.

@@ -46,6 +46,7 @@
 #include "analyzers/sources/tensorflow.h"
 #include "analyzers/sources/torch_cpp.h"
 #include "analyzers/sources/torch_python.h"
+#include "analyzers/sources/triton.h"
 #include "analyzers/sources/tvm.h"
 #include "analyzers/sources/typed_tier.h"
 #include "opseal/side_by_side.h"
@@ -221,7 +222,9 @@ class SourceLoader {
     const bool caches = may_hold_caches(bytes);
     const bool support = may_hold_support(bytes);
     const bool alternatives = may_hold_alternatives(bytes);
-    const bool told = registers || autograd || gradients || caches || support || alternatives;
+    const bool triton = may_hold_triton(bytes);
+    const bool told =
+        registers || autograd || gradients || caches || support || alternatives || triton;
     const bool tables = may_hold_tables(bytes);
     if (!told && !tables) return;
     try {
@@ -236,6 +239,7 @@ class SourceLoader {
         read_support_python(find_python_support(file), paths_[number], number,
                             records_.files[number].pairs);
       }
+      if (triton) records_.files[number].triton.push_back({number, find_python_triton(file)});
       if (caches) {
         for (PythonCache& cache : find_python_caches(file)) {
           for (const std::string& word : cache.unknown_words) {
