@@ -12,6 +12,8 @@ constexpr std::size_t max_depth = 8;
 constexpr std::size_t max_steps = 20'000'000;
 // Of a file; backwards have some tens.
 constexpr std::size_t max_values = 200'000;
+// Of a name that is given an array on several ways.
+constexpr std::size_t most_bindings = 4;
 // Copies of one tuple.
 constexpr std::uint32_t max_times = 1024;
 // No function has so many.
@@ -218,10 +220,13 @@ bool PythonReturns::is_array(SyntaxIndex expression, std::size_t depth) const {
   const SyntaxIndex value = syntax_.unwrapped(expression);
   if (value == no_syntax || depth == max_depth || ++values_ > max_values) return false;
   if (syntax_.is(value, SyntaxKind::identifier)) {
-    const PythonBinding* binding = scopes_.only(syntax_.text_of(value), value);
-    if (binding == nullptr || binding->kind != PythonBinding::Kind::value) return false;
-    const bool whole = syntax_.is(syntax_[binding->name].parent, SyntaxKind::assignment);
-    return whole && is_array(binding->value, depth + 1);
+    const std::vector<PythonBinding>& bindings = scopes_.find(syntax_.text_of(value), value);
+    return !bindings.empty() && bindings.size() <= most_bindings &&
+           std::all_of(bindings.begin(), bindings.end(), [&](const PythonBinding& binding) {
+             return binding.kind == PythonBinding::Kind::value &&
+                    syntax_.is(syntax_[binding.name].parent, SyntaxKind::assignment) &&
+                    is_array(binding.value, depth + 1);
+           });
   }
   if (syntax_.is(value, SyntaxKind::call)) {
     const SyntaxIndex function = syntax_.child(value, SyntaxField::function);
