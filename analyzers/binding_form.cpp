@@ -22,6 +22,10 @@ constexpr Field bound_function_fields[] = {
     {required, &count_form, false, "those without a default"},
     {variadic, &truth_form, false, "takes any arguments"},
     {parameters, &texts_form, false, "names by which a call may give them; empty: only in order"},
+    {kinds, &texts_form, false,
+     "of each parameter of a kernel of Triton: `pointer`, `number`, or `any`"},
+    {required_inputs, &texts_form, false, "parameters that a launch of it has to give"},
+    {exempt, &texts_form, false, "what its tuner gives by name, so that a launch must not"},
     {dispatches, &choices_form, false,
      "forward or backward: where its code, and what it calls, chooses by dtype"},
     {when, &text_form, false, "condition of the build that it depends on"},
@@ -34,6 +38,8 @@ constexpr Field use_fields[] = {
     {namespace_, &text_form, true, "module"},
     {arguments, &count_form, false, "that the call gives in order; missing: it is no call"},
     {names, &texts_form, false, "of those that it gives by name"},
+    {kinds, &texts_form, false,
+     "of each argument of a launch, in order, then by name: `pointer`, `number`, or `any`"},
     {location, &location_form, false, ""},
 };
 constexpr Form use_form{.name = "Use", .fields = use_fields};

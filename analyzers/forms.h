@@ -30,7 +30,8 @@ inline constexpr std::string_view system_words[] = {"brainevent",     "jax",
                                                     "ggml",           "tvm-ffi",
                                                     "executorch",     "fuel",
                                                     "torch-autograd", "jax-derivatives",
-                                                    "paddle",         "engine"};
+                                                    "paddle",         "engine",
+                                                    "triton"};
 inline constexpr Form system_form{.text = true, .words = system_words};
 
 inline constexpr std::string_view tier_words[] = {"lexed", "typed"};

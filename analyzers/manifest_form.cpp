@@ -71,6 +71,10 @@ constexpr Field rule_call_fields[] = {
     {kind, &text_form, false, "what the system calls it: `forward`, `setup_context`"},
     {positional, &count_form, false, "arguments that it is called with by position"},
     {names, &texts_form, false, "arguments that it is called with by name"},
+    {parameters, &texts_form, false,
+     "what those by position are called where the operator is defined; empty: nothing"},
+    {returns, &count_form, false,
+     "values that it hands back; where places differ in it, a number that isn't asked for"},
 };
 constexpr Form rule_call_form{.name = "RuleCall", .fields = rule_call_fields};
 constexpr Form rule_calls_form{.item = &rule_call_form};
@@ -85,6 +89,7 @@ constexpr Form gradient_guards_form{.item = &gradient_guard_form};
 constexpr Field gradient_fields[] = {
     {operator_, &text_form, false, "the backward operator"},
     {returns, &count_form, false, "gradients that it returns"},
+    {form, &text_form, false, "`value`: that one is no tuple where a tuple is asked for"},
     {dtypes, &texts_form, false, "dtypes that it takes"},
     {function, &function_or_null, false, "the backward function, where it is no operator"},
     {calls, &rule_calls_form, false, "its functions, and what the system calls each with"},
@@ -99,6 +104,8 @@ constexpr Field batching_fields[] = {
     {kind, &batching_kind, true, ""},
     {counterpart, &text_or_null, false, "the operator that serves a batch"},
     {function, &function_or_null, false, "the rule, where it is a function of its own"},
+    {checked, &truth_form, false,
+     "false: it uses axes of operands and asks nowhere whether these are mapped at all"},
 };
 constexpr Form batching_form{.name = "Batching", .null = true, .fields = batching_fields};
 
@@ -495,8 +502,10 @@ constexpr Field manifest_fields[] = {
     {handlers, &source_handlers_form, false, "handlers of XLA's FFI that the sources define"},
     {annotations, &annotations_form, false,
      "comments by which a source announces functions to a builder"},
-    {functions, &bound_functions_form, false, "what modules of C++ give to Python"},
-    {uses, &uses_form, false, "what Python takes from modules of C++"},
+    {functions, &bound_functions_form, false,
+     "what modules of C++ give to Python; of system `triton` kernels that Python makes"},
+    {uses, &uses_form, false,
+     "what Python takes from modules of C++; of system `triton` launches of its kernels"},
     {distribution, &distribution_form, false, "the package that holds the libraries"},
     {libraries, &libraries_form, false, ""},
     {caches, &caches_form, false, ""},

@@ -71,6 +71,12 @@ Difference type_difference(const Fact& given, const Bound& bound) {
     const std::string_view name = attribute[Key::name].text();
     for (const auto& [bound_name, bound_type] : bound.attributes) {
       if (bound_name != name || type == bound_type) continue;
+      if (type == "sequence" && is_plain_type(bound_type)) {
+        return {"hands over attribute " + quote(name) +
+                    " as a list or tuple, which XLA has no form for; the handler binds " +
+                    quote(bound_type) + ", expected an array of numpy",
+                attribute};
+      }
       if (!is_plain_type(type) || !is_plain_type(bound_type)) continue;
       return {"hands over attribute " + quote(name) + " as " + quote(type) +
                   ", the handler binds " + quote(bound_type),

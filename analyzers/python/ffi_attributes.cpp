@@ -37,6 +37,7 @@ class AttributeType {
     const SyntaxIndex index = syntax_.unwrapped(expression);
     if (index == no_syntax) return {};
     if (syntax_.is(index, SyntaxKind::call)) return of_call(index);
+    if (is_sequence(index)) return "sequence";
     const PythonConstant constant = constants_.of(index);
     switch (constant.kind) {
       case PythonConstant::Kind::text:
@@ -51,6 +52,18 @@ class AttributeType {
   }
 
  private:
+  // A list or tuple of Python, which is no array.
+  bool is_sequence(SyntaxIndex index) const {
+    if (syntax_.is(index, SyntaxKind::list) || syntax_.is(index, SyntaxKind::tuple) ||
+        syntax_.is(index, SyntaxKind::list_comprehension)) {
+      return true;
+    }
+    const SyntaxIndex name = syntax_.is(index, SyntaxKind::attribute)
+                                 ? syntax_.child(index, SyntaxField::attribute)
+                                 : no_syntax;
+    return name != no_syntax && syntax_.text_of(name) == "shape";
+  }
+
   // As JAX makes attributes of plain numbers: 64 bits, whatever it does with arrays.
   static std::string of_number(std::string_view text) {
     if (text.starts_with("0x") || text.starts_with("0b")) return "int64";
@@ -69,6 +82,7 @@ class AttributeType {
       if (name == "float") return "float64";
       if (name == "bool") return "bool";
       if (name == "str") return "string";
+      if (name == "list" || name == "tuple") return "sequence";
     }
     const std::string name = numpy_name(scopes_.full_names(function));
     if (is_scalar(name)) return name;

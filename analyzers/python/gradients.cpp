@@ -111,18 +111,25 @@ class GradientReader {
   std::optional<PythonAutograd> read(SyntaxIndex definition) {
     const SyntaxIndex forward = method(definition, "forward");
     const SyntaxIndex backward = method(definition, "backward");
+    const SyntaxIndex symbolic = method(definition, "symbolic");
     const SyntaxIndex name = syntax_.child(definition, SyntaxField::name);
-    if (forward == no_syntax || backward == no_syntax || name == no_syntax) return {};
+    if (forward == no_syntax || name == no_syntax) return {};
+    if (backward == no_syntax && symbolic == no_syntax) return {};
     PythonAutograd one;
     one.name = syntax_.text_of(name);
     one.place = place_of(syntax_, name);
     one.forward = python_definition(syntax_, forward);
-    one.backward = python_definition(syntax_, backward);
     if (!one.forward.found) return {};
+    if (symbolic != no_syntax) {
+      one.symbolic = python_definition(syntax_, symbolic);
+      if (is_class_method(symbolic) && !drop_first(one.symbolic)) one.symbolic = {};
+    }
     if (is_class_method(forward) && !drop_first(one.forward)) return {};
     one.separated = method(definition, "setup_context") != no_syntax;
     if (!one.separated && !drop_first(one.forward)) return {};
     read_batching(definition, one);
+    if (backward == no_syntax) return one;
+    one.backward = python_definition(syntax_, backward);
     one.guards = python_gradient_guards(syntax_, backward);
     one.returns = returns_.of(backward, false);
     if (std::optional<PythonReturn> nothing = returns_.end_of(backward)) {
@@ -187,7 +194,8 @@ class GradientReader {
 }  // namespace
 
 bool may_hold_autograd(std::string_view text) {
-  return text.find("autograd") != text.npos && text.find("def backward") != text.npos;
+  return text.find("autograd") != text.npos &&
+         (text.find("def backward") != text.npos || text.find("def symbolic") != text.npos);
 }
 
 bool may_hold_gradients(std::string_view text) {

@@ -10,13 +10,17 @@
 
 namespace opseal {
 
-// A class derived from `torch.autograd.Function`, with the two functions that it has to have.
+// A class derived from `torch.autograd.Function`, with its forward, and its backward or what it is
+// exported to ONNX by.
 struct PythonAutograd {
   std::string name;
   PythonPlace place;
   // Without the context, which comes first in forwards that have no `setup_context` beside them.
   PythonFunction forward;
+  // No function is found where there is none.
   PythonFunction backward;
+  // Called with a graph and all that the forward is given.
+  PythonFunction symbolic;
   // Every one that the text tells, in order.
   std::vector<PythonReturn> returns;
   // The context is a function's of its own: `setup_context`.

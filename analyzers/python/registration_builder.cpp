@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzers/python/batch_axes.h"
 #include "analyzers/python/conditions.h"
 #include "analyzers/python/ffi_attributes.h"
 #include "analyzers/python/functions.h"
@@ -342,15 +343,38 @@ void PythonRegistrationBuilder::read_tangents(PythonRegistration& made, std::siz
   }
 }
 
+void PythonRegistrationBuilder::read_derivative_bodies(PythonRegistration& made) {
+  // Where the function gives one array, so is its cotangent, and no tuple.
+  bool one_result = false;
+  if (made.of.found && made.of.node != no_syntax) {
+    const std::vector<PythonReturn> results = returns_.of_jax(made.of.node);
+    one_result =
+        !results.empty() && std::all_of(results.begin(), results.end(),
+                                        [](const PythonReturn& result) { return result.bare; });
+  }
+  for (const PythonFunction& function : made.functions) {
+    if (!function.found || function.node == no_syntax) continue;
+    std::vector<PythonReturn> returns = returns_.of_jax(function.node);
+    for (PythonReturn& one : returns) one.bare = one.bare || (one.handed_on && one_result);
+    std::erase_if(returns, [](const PythonReturn& one) { return one.handed_on && !one.bare; });
+    (function.role == "fwd" ? made.forward_returns : made.returns) = std::move(returns);
+  }
+}
+
 // What the bodies of the functions tell.
 void PythonRegistrationBuilder::read_bodies(PythonRegistration& made) {
   switch (made.kind) {
-    case PythonKind::torch_autograd:
     case PythonKind::derivative_rules:
+      read_derivative_bodies(made);
+      break;
+    case PythonKind::primitive_batching:
+      if (!made.functions.empty()) read_axes(syntax_, scopes_, made.functions.front(), made);
+      break;
+    case PythonKind::torch_autograd:
       for (const PythonFunction& function : made.functions) {
         if (!function.found || function.node == no_syntax) continue;
-        if (function.role == "setup_context" || function.role == "fwd") continue;
-        made.returns = returns_.of(function.node, made.how.ends_with("defjvp"));
+        if (function.role == "setup_context") continue;
+        made.returns = returns_.of(function.node, false);
       }
       break;
     case PythonKind::primitive_jvp:
@@ -458,6 +482,7 @@ PythonRegistration PythonRegistrationBuilder::from_table(const PythonTableForm& 
     made.functions.push_back(python_function(syntax_, scopes_, constants_, rule));
   }
   if (form.name == "primitive_jvps") read_tangents(made, 1);
+  if (made.kind == PythonKind::primitive_batching) read_bodies(made);
   return made;
 }
 

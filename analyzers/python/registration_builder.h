@@ -41,6 +41,7 @@ class PythonRegistrationBuilder {
   void set_object(PythonRegistration& made, SyntaxIndex object);
   void set_derived(PythonRegistration& made, SyntaxIndex owner);
   void infer_schema(PythonRegistration& made) const;
+  void read_derivative_bodies(PythonRegistration& made);
   void read_bodies(PythonRegistration& made);
   void read_tangents(PythonRegistration& made, std::size_t place);
   bool adds_names(SyntaxIndex arguments) const;

@@ -109,6 +109,10 @@ struct PythonReturn {
   std::uint32_t values = 0;
   // The same without the `None` at its end.
   std::uint32_t without_nones = 0;
+  // The one value is surely no tuple.
+  bool bare = false;
+  // It is the last parameter as it came, which may be a tuple or not.
+  bool handed_on = false;
   // `lib.scale_grad` where it hands back what that hands back; then nobody has counted.
   std::string called;
 };
@@ -180,6 +184,16 @@ struct PythonCall {
   PythonPlace place;
 };
 
+// How a batching rule uses the axes of its operands, of which each may be `None`.
+enum class PythonAxesUse : std::uint8_t {
+  // It asks somewhere, hands them on, or nothing is known.
+  unknown,
+  // Those of several operands, each by its place, without a question.
+  several,
+  // That of each operand in turn, without a question.
+  each,
+};
+
 struct PythonRegistration {
   PythonKind kind = PythonKind::torch_library;
   // What was called, by its full name as far as imports tell it: `torch.library.define`.
@@ -207,6 +221,11 @@ struct PythonRegistration {
   PythonFunction of;
   // `torch_autograd`, `derivative_rules`: what the backward, or the one rule, hands back.
   std::vector<PythonReturn> returns;
+  // `derivative_rules`: what the forward hands back.
+  std::vector<PythonReturn> forward_returns;
+  // `primitive_batching`.
+  PythonAxesUse axes_use = PythonAxesUse::unknown;
+  PythonPlace axes_place;
   // Kernels of torch: parameters of the function whose memory the body writes to, in order.
   std::vector<std::string> writes;
   // Likewise those that it hands back, or a view of them.

@@ -1,6 +1,7 @@
 #include "analyzers/python/returns.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace opseal {
@@ -11,10 +12,32 @@ constexpr std::size_t max_depth = 8;
 constexpr std::size_t max_steps = 20'000'000;
 // Of a file; backwards have some tens.
 constexpr std::size_t max_values = 200'000;
+// Of a name that is given an array on several ways.
+constexpr std::size_t most_bindings = 4;
 // Copies of one tuple.
 constexpr std::uint32_t max_times = 1024;
 // No function has so many.
 constexpr std::uint32_t most_values = 1u << 20;
+
+// Functions of `jax.numpy` that give one array, however they are called.
+bool makes_array(std::string_view name) {
+  constexpr std::array<std::string_view, 44> words{
+      "abs",        "add",       "asarray",  "broadcast_to", "clip",    "concatenate", "conj",
+      "cos",        "cumsum",    "divide",   "dot",          "einsum",  "exp",         "expm1",
+      "full_like",  "log",       "log1p",    "matmul",       "maximum", "mean",        "minimum",
+      "moveaxis",   "multiply",  "negative", "ones_like",    "outer",   "power",       "prod",
+      "reciprocal", "reshape",   "sign",     "sin",          "sqrt",    "square",      "stack",
+      "subtract",   "sum",       "swapaxes", "tan",          "tanh",    "tensordot",   "tile",
+      "transpose",  "zeros_like"};
+  return std::find(words.begin(), words.end(), name) != words.end();
+}
+
+// Methods that arrays have, and tuples don't.
+bool is_array_method(std::string_view name) {
+  constexpr std::array<std::string_view, 7> words{"astype",  "conj",  "mean", "reshape",
+                                                  "squeeze", "ravel", "sum"};
+  return std::find(words.begin(), words.end(), name) != words.end();
+}
 
 void append(const PythonReturn& one, PythonReturn& all) {
   if (one.without_nones > 0) all.without_nones = all.values + one.without_nones;
@@ -23,14 +46,15 @@ void append(const PythonReturn& one, PythonReturn& all) {
 
 }  // namespace
 
-std::vector<PythonReturn> PythonReturns::of(SyntaxIndex function, bool lists, bool calls) {
+template <typename Read>
+std::vector<PythonReturn> PythonReturns::each(SyntaxIndex function, const Read& read) {
   std::vector<PythonReturn> found;
   const SyntaxIndex body = syntax_.child(function, SyntaxField::body);
   if (body == no_syntax) return found;
   steps_ += syntax_[body].next - body;
   if (steps_ > max_steps) return found;
   const auto add = [&](SyntaxIndex statement, SyntaxIndex expression) {
-    std::optional<PythonReturn> one = read_return(expression, lists, calls);
+    std::optional<PythonReturn> one = read(expression);
     if (!one) return;
     one->place = {syntax_[statement].begin, syntax_[statement].end - syntax_[statement].begin};
     found.push_back(*one);
@@ -52,6 +76,37 @@ std::vector<PythonReturn> PythonReturns::of(SyntaxIndex function, bool lists, bo
   return found;
 }
 
+std::vector<PythonReturn> PythonReturns::of(SyntaxIndex function, bool lists, bool calls) {
+  return each(function,
+              [&](SyntaxIndex expression) { return read_return(expression, lists, calls); });
+}
+
+std::vector<PythonReturn> PythonReturns::of_jax(SyntaxIndex function) {
+  return each(function,
+              [&](SyntaxIndex expression) { return read_jax_return(expression, function); });
+}
+
+std::optional<PythonReturn> PythonReturns::read_jax_return(SyntaxIndex expression,
+                                                           SyntaxIndex function) const {
+  if (std::optional<PythonReturn> one = read_values(expression, 0)) return one;
+  PythonReturn single;
+  single.values = 1;
+  single.without_nones = 1;
+  if (is_array(expression, 0)) {
+    single.bare = true;
+    return single;
+  }
+  const SyntaxIndex value = syntax_.unwrapped(expression);
+  if (value == no_syntax || !is_plain_parameter(value)) return {};
+  const SyntaxIndex parameters = syntax_.child(function, SyntaxField::parameters);
+  if (parameters == no_syntax) return {};
+  const std::vector<SyntaxIndex> all = syntax_.children(parameters);
+  const PythonBinding* binding = scopes_.only(syntax_.text_of(value), value);
+  if (all.empty() || binding == nullptr || binding->value != all.back()) return {};
+  single.handed_on = true;
+  return single;
+}
+
 // What is written out; anything else may stand for any number.
 std::optional<PythonReturn> PythonReturns::read_return(SyntaxIndex expression, bool lists,
                                                        bool calls) const {
@@ -59,7 +114,11 @@ std::optional<PythonReturn> PythonReturns::read_return(SyntaxIndex expression, b
   // In torch a list is one value, and the wrong one.
   if (syntax_.is(value, SyntaxKind::list) && !lists) return {};
   std::optional<PythonReturn> one = read_values(value, 0);
-  if (!one && is_single(value, 0)) one.emplace(PythonReturn{{}, 1, 1, {}});
+  if (!one && is_single(value, 0)) {
+    one.emplace();
+    one->values = 1;
+    one->without_nones = 1;
+  }
   if (!one && calls && syntax_.is(value, SyntaxKind::call)) {
     one.emplace().called = syntax_.text_of(syntax_.child(value, SyntaxField::function));
   }
@@ -157,6 +216,45 @@ std::optional<PythonReturn> PythonReturns::read_name(SyntaxIndex name, std::size
       syntax_.is(value, SyntaxKind::tuple) || syntax_.is(value, SyntaxKind::expression_list);
   if (!immutable || value > name) return {};
   return read_values(value, depth + 1);
+}
+
+// What surely is one array: arithmetic, a function of `jax.numpy` that gives one, a method that
+// only arrays have, or a name of such.
+bool PythonReturns::is_array(SyntaxIndex expression, std::size_t depth) const {
+  const SyntaxIndex value = syntax_.unwrapped(expression);
+  if (value == no_syntax || depth == max_depth || ++values_ > max_values) return false;
+  if (syntax_.is(value, SyntaxKind::identifier)) {
+    const std::vector<PythonBinding>& bindings = scopes_.find(syntax_.text_of(value), value);
+    return !bindings.empty() && bindings.size() <= most_bindings &&
+           std::all_of(bindings.begin(), bindings.end(), [&](const PythonBinding& binding) {
+             return binding.kind == PythonBinding::Kind::value &&
+                    syntax_.is(syntax_[binding.name].parent, SyntaxKind::assignment) &&
+                    is_array(binding.value, depth + 1);
+           });
+  }
+  if (syntax_.is(value, SyntaxKind::call)) {
+    const SyntaxIndex function = syntax_.child(value, SyntaxField::function);
+    if (!syntax_.is(function, SyntaxKind::attribute)) return false;
+    const std::vector<std::string> names = scopes_.full_names(function);
+    if (names.size() == 1) {
+      const std::string_view name = names[0];
+      if (name.starts_with("jax.numpy.")) return makes_array(name.substr(10));
+      if (name.starts_with("jax.") || name.starts_with("numpy.")) return false;
+    }
+    const SyntaxIndex method = syntax_.child(function, SyntaxField::attribute);
+    return method != no_syntax && is_array_method(syntax_.text_of(method));
+  }
+  if (syntax_.is(value, SyntaxKind::unary_operator)) return is_single(value, depth);
+  if (!syntax_.is(value, SyntaxKind::binary_operator)) return false;
+  if (is_single(value, depth)) return true;
+  // An array with anything is one, and so is what a fraction is added to.
+  const SyntaxIndex left = syntax_.child(value, SyntaxField::left);
+  const SyntaxIndex right = syntax_.child(value, SyntaxField::right);
+  if (syntax_.is(left, SyntaxKind::floating) || syntax_.is(right, SyntaxKind::floating)) {
+    return true;
+  }
+  return (left != no_syntax && is_array(left, depth + 1)) ||
+         (right != no_syntax && is_array(right, depth + 1));
 }
 
 // A parameter, which for a backward is the gradient of one result, or arithmetic with one: a tensor

@@ -20,13 +20,19 @@ class PythonReturns {
   // Every one that the text tells, in order; of a lambda its only one. `lists`: a list counts as a
   // tuple does. `calls`: also those that hand on what a call gives, with its name and no count.
   std::vector<PythonReturn> of(SyntaxIndex function, bool lists, bool calls = false);
+  // Of a function of JAX: a list is as good as a tuple, and functions of `jax.numpy` give arrays.
+  std::vector<PythonReturn> of_jax(SyntaxIndex function);
 
   // One `None`, of a function that computes gradients, names them, and ends without a `return`. It
   // may be meant to be never called where it does nothing.
   std::optional<PythonReturn> end_of(SyntaxIndex function) const;
 
  private:
+  template <typename Read>
+  std::vector<PythonReturn> each(SyntaxIndex function, const Read& read);
   std::optional<PythonReturn> read_return(SyntaxIndex expression, bool lists, bool calls) const;
+  std::optional<PythonReturn> read_jax_return(SyntaxIndex expression, SyntaxIndex function) const;
+  bool is_array(SyntaxIndex expression, std::size_t depth) const;
   std::optional<PythonReturn> read_values(SyntaxIndex expression, std::size_t depth) const;
   std::optional<PythonReturn> read_operation(SyntaxIndex operation, std::size_t depth) const;
   std::optional<PythonReturn> read_name(SyntaxIndex name, std::size_t depth) const;

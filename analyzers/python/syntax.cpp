@@ -120,8 +120,9 @@ static_assert(field_words.size() + 1 == static_cast<std::size_t>(SyntaxField::fi
 struct Tables {
   std::vector<SyntaxKind> kinds;
   std::vector<SyntaxField> fields;
-  // Of comments, which may stand between any two nodes.
+  // Of comments and joined lines, which may stand between any two nodes.
   TSSymbol comment = 0;
+  TSSymbol joined_line = 0;
 };
 
 Tables make_tables() {
@@ -134,6 +135,7 @@ Tables make_tables() {
     if (ts_language_symbol_type(language, number) != TSSymbolTypeRegular) continue;
     const std::string_view word = ts_language_symbol_name(language, number);
     if (word == "comment") tables.comment = number;
+    if (word == "line_continuation") tables.joined_line = number;
     for (std::size_t i = 0; i < kind_words.size(); ++i) {
       if (word != kind_words[i]) continue;
       tables.kinds[symbol] =
@@ -246,7 +248,8 @@ class Flattening {
     const SyntaxField field = tables().fields[ts_tree_cursor_current_field_id(&cursor_)];
     const bool broken = ts_node_is_error(node) || ts_node_is_missing(node);
     const bool wanted = broken || ts_node_is_named(node) || field == SyntaxField::operator_sign;
-    if (!wanted || (symbol == tables().comment && !broken)) {
+    const bool between = symbol == tables().comment || symbol == tables().joined_line;
+    if (!wanted || (between && !broken)) {
       open_.push_back(no_syntax);
       return false;
     }

@@ -16,6 +16,18 @@ SourcePlace place_in(const PythonPlace& place, std::uint32_t file) {
   return {file, place.offset, place.length};
 }
 
+// The export hands on what the call of the forward gave, where defaults may be left out.
+std::vector<RuleCall> calls_of(const AutogradClass& one) {
+  std::vector<RuleCall> calls;
+  if (!one.symbolic.declared) return calls;
+  RuleCall& call = calls.emplace_back();
+  call.function = one.symbolic;
+  call.kind = "symbolic";
+  call.positional =
+      std::clamp(one.symbolic.required, one.forward.required + 1, one.forward.positional + 1);
+  return calls;
+}
+
 }  // namespace
 
 std::vector<AutogradClass> autograd_classes(const std::vector<PythonAutograd>& classes,
@@ -26,6 +38,7 @@ std::vector<AutogradClass> autograd_classes(const std::vector<PythonAutograd>& c
     one.name = from.name;
     one.place = place_in(from.place, file);
     one.forward = source_function(from.forward, file);
+    if (from.symbolic.found) one.symbolic = source_function(from.symbolic, file);
     one.backward = from.backward.name;
     one.backward_place = place_in(from.backward.definition, file);
     for (const PythonReturn& given : from.returns) {
@@ -52,7 +65,6 @@ AutogradRecord record_of(const AutogradClass& one, std::string_view path) {
   record.backward = one.backward;
   record.backward_place = one.backward_place;
   record.returns_place = one.backward_place;
-  record.counted = false;
   record.batching = one.batching;
   record.batching_place = one.batching_place;
   record.separated = one.separated;
@@ -85,7 +97,9 @@ void add_autograd(const std::vector<AutogradClass>& classes, std::string_view pa
     const bool says_more = !one.batching.empty() || !one.guards.empty();
     std::set<std::uint32_t> counts;
     if (one.forward.variadic || one.returns.empty()) {
-      if (says_more) records.push_back(record_of(one, path));
+      if (!says_more && !one.symbolic.declared) continue;
+      records.push_back(record_of(one, path));
+      records.back().calls = calls_of(one);
       continue;
     }
     for (const GradientCount& given : one.returns) {
@@ -100,9 +114,9 @@ void add_autograd(const std::vector<AutogradClass>& classes, std::string_view pa
         record.batching.clear();
         record.guards.clear();
       }
-      record.counted = true;
       record.returns = number;
       record.returns_place = given.place;
+      if (counts.size() == 1) record.calls = calls_of(one);
       records.push_back(std::move(record));
     }
   }
@@ -133,12 +147,15 @@ void write_autograd(const std::vector<AutogradRecord>& records, PlacedWriter& wr
     }
     const std::uint32_t gradient =
         writer.open(Key::gradient, NodeType::object, record.returns_place);
-    if (record.counted) writer.count(Key::returns, record.returns, record.returns_place);
-    const std::uint32_t function =
-        writer.open(Key::function, NodeType::object, record.backward_place);
-    writer.text(Key::name, record.backward, record.backward_place);
-    writer.close(function);
+    if (record.returns) writer.count(Key::returns, *record.returns, record.returns_place);
+    if (!record.backward.empty()) {
+      const std::uint32_t function =
+          writer.open(Key::function, NodeType::object, record.backward_place);
+      writer.text(Key::name, record.backward, record.backward_place);
+      writer.close(function);
+    }
     write_guards(record, writer);
+    writer.rule_calls(record.calls);
     writer.close(gradient);
     writer.close(object);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,15 +26,14 @@ struct AutogradRecord {
   SourceFunction forward;
   std::string backward;
   SourcePlace backward_place;
-  // Without the nones at the end that no input asks for.
-  std::uint32_t returns = 0;
+  // Without the nones at the end that no input asks for; not said where the text doesn't tell.
+  std::optional<std::uint32_t> returns;
   SourcePlace returns_place;
-  // False where the text tells no count.
-  bool counted = true;
   std::string batching;
   SourcePlace batching_place;
   bool separated = false;
   std::vector<PythonGradientGuard> guards;
+  std::vector<RuleCall> calls;
 };
 
 // A class with the counts that its text tells.
@@ -49,6 +49,8 @@ struct AutogradClass {
   SourcePlace batching_place;
   bool separated = false;
   std::vector<PythonGradientGuard> guards;
+  // What it is exported by, called with a graph and what the forward is given.
+  SourceFunction symbolic;
 };
 
 // The classes of a Python file.

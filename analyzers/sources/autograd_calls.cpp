@@ -58,7 +58,7 @@ void count_applied(const std::vector<std::string>& paths,
     for (AutogradRecord& record : file.autograd) {
       identities[record.name].insert(paths[record.place.file]);
       const SourceFunction& forward = record.forward;
-      const bool several = record.counted && !forward.variadic &&
+      const bool several = record.returns && !forward.variadic &&
                            forward.required < forward.positional &&
                            paths[record.place.file].ends_with(".py");
       if (several) open[record.name].push_back(&record);

@@ -32,6 +32,7 @@ class DocumentWriter {
     write_paddle_document(writer);
     write_autograd_document(writer);
     write_derivative_document(writer);
+    write_triton_document(writer);
     write_tensorflow_document(writer);
     write_tvm_document(writer);
     write_executorch_document(writer);
@@ -178,18 +179,23 @@ class DocumentWriter {
       }
       if (with_annotations) files.merge(files_of(annotations));
       begin(system, files, with_targets ? undecided : std::vector<UndecidedName>(), writer);
-      write_primitives(primitives, system == "jax" && knows_transposes(records), writer);
+      PrimitivesKnown whole;
+      if (system == "jax") {
+        whole.transposes = knows_all(PythonKind::primitive_transpose, records);
+        whole.batching = knows_all(PythonKind::primitive_batching, records);
+      }
+      write_primitives(primitives, whole, writer);
       if (with_annotations) write_annotations(annotations, writer);
       if (with_targets) write_targets(targets, handlers, folder_.partial, writer);
       writer.end();
     }
   }
 
-  // No transpose rule is registered on a primitive that only the running code knows.
-  bool knows_transposes(const std::vector<PrimitiveRecord>& records) const {
+  // No such rule is registered on a primitive that only the running code knows.
+  bool knows_all(PythonKind kind, const std::vector<PrimitiveRecord>& records) const {
     if (folder_.partial) return false;
-    return std::none_of(records.begin(), records.end(), [](const PrimitiveRecord& record) {
-      return record.said.kind == PythonKind::primitive_transpose && !record.said.name.decided();
+    return std::none_of(records.begin(), records.end(), [kind](const PrimitiveRecord& record) {
+      return record.said.kind == kind && !record.said.name.decided();
     });
   }
 
@@ -236,6 +242,20 @@ class DocumentWriter {
     if (records.empty()) return;
     begin(derivatives_system, files, {}, writer);
     write_derivatives(records, paths_, writer);
+    writer.end();
+  }
+
+  void write_triton_document(PlacedWriter& writer) {
+    std::vector<TritonRecord> records;
+    for (FileRecords& file : records_.files) {
+      for (TritonRecord& record : file.triton) records.push_back(std::move(record));
+    }
+    const std::vector<TritonStart> starts = join_triton(records, paths_);
+    if (starts.empty()) return;
+    std::set<std::uint32_t> files;
+    for (const TritonStart& start : starts) files.insert({start.kernel_file, start.launch_file});
+    begin(triton_system, files, {}, writer);
+    write_triton(starts, paths_, writer);
     writer.end();
   }
 

@@ -29,6 +29,7 @@
 #include "analyzers/sources/targets.h"
 #include "analyzers/sources/tensorflow.h"
 #include "analyzers/sources/torch_cpp.h"
+#include "analyzers/sources/triton.h"
 #include "analyzers/sources/tvm.h"
 #include "opseal/facts.h"
 
@@ -67,6 +68,7 @@ struct FileRecords {
   std::vector<DispatchPair> pairs;
   std::vector<AlternativesRecord> alternatives;
   PluginRecords plugins;
+  std::vector<TritonRecord> triton;
   std::vector<PythonTable> python_tables;
   CppMaps maps;
   std::vector<RegistrarRecord> registrars;

@@ -56,6 +56,7 @@
 #include "analyzers/sources/torch_python.h"
 #include "analyzers/sources/torch_spaces.h"
 #include "analyzers/sources/torch_wrappers.h"
+#include "analyzers/sources/triton.h"
 #include "analyzers/sources/tvm.h"
 #include "analyzers/sources/typed_tier.h"
 #include "opseal/side_by_side.h"
@@ -245,7 +246,9 @@ class SourceLoader {
     const bool support = may_hold_support(bytes);
     const bool alternatives = may_hold_alternatives(bytes);
     const bool keys = may_hold_key_classes(bytes);
-    const bool told = registers || autograd || gradients || caches || support || alternatives;
+    const bool triton = may_hold_triton(bytes);
+    const bool told =
+        registers || autograd || gradients || caches || support || alternatives || triton;
     const bool tables = may_hold_tables(bytes);
     if (!told && !tables && !keys) return;
     try {
@@ -262,6 +265,7 @@ class SourceLoader {
       }
       if (keys) records_.files[number].keys = read_key_classes(file, number);
       if (caches) add_caches(number, find_python_caches(file));
+      if (triton) records_.files[number].triton.push_back({number, find_python_triton(file)});
       if (autograd) {
         add_autograd(autograd_classes(find_python_autograd(file), number), paths_[number],
                      records_.files[number].autograd);

@@ -152,6 +152,8 @@ class PlacedWriter {
       text_if(Key::kind, call.kind, call.function.place);
       count(Key::positional, call.positional, call.function.place);
       if (!call.names.empty()) texts(Key::names, call.names, call.function.place);
+      if (!call.called.empty()) texts(Key::parameters, call.called, call.function.place);
+      if (call.returns) count(Key::returns, *call.returns, call.returns_place);
       close(item);
     }
     close(all);

@@ -10,7 +10,7 @@ namespace {
 
 class PrimitiveWriter {
  public:
-  PrimitiveWriter(const Primitive& primitive, bool whole, PlacedWriter& writer)
+  PrimitiveWriter(const Primitive& primitive, const PrimitivesKnown& whole, PlacedWriter& writer)
       : primitive_(primitive), whole_(whole), writer_(writer) {}
 
   void write() {
@@ -42,6 +42,11 @@ class PrimitiveWriter {
       found = record;
     }
     return found;
+  }
+
+  bool has(PythonKind kind) const {
+    return std::any_of(primitive_.records.begin(), primitive_.records.end(),
+                       [kind](const PrimitiveRecord* record) { return record->said.kind == kind; });
   }
 
   // As many as every call gives.
@@ -89,7 +94,7 @@ class PrimitiveWriter {
         });
     if (registers) {
       write_rule(PythonKind::primitive_transpose, Key::transpose);
-    } else if (whole_ && only(PythonKind::primitive) != nullptr) {
+    } else if (whole_.transposes && only(PythonKind::primitive) != nullptr) {
       writer_.null(Key::transpose, first.place);
     }
   }
@@ -152,12 +157,22 @@ class PrimitiveWriter {
 
   void write_batching() {
     const PrimitiveRecord* rule = only(PythonKind::primitive_batching);
-    if (rule == nullptr) return;
+    if (rule == nullptr) {
+      if (whole_.batching && !has(PythonKind::primitive_batching) &&
+          only(PythonKind::primitive) != nullptr) {
+        writer_.null(Key::batching, only(PythonKind::primitive)->place);
+      }
+      return;
+    }
     const bool general = rule->said.how.ends_with("register_general_batching");
     const std::uint32_t object = writer_.open(Key::batching, NodeType::object, rule->place);
     writer_.text(Key::kind, general ? "general" : "custom", rule->place);
     if (!general && !rule->said.functions.empty()) {
       write_function(Key::function, *rule, rule->said.functions.front());
+    }
+    if (rule->said.axes_use != PythonAxesUse::unknown && rule->said.conditions.empty()) {
+      writer_.truth(Key::checked, false,
+                    {rule->file, rule->said.axes_place.offset, rule->said.axes_place.length});
     }
     writer_.close(object);
   }
@@ -203,13 +218,14 @@ class PrimitiveWriter {
 
   const Primitive& primitive_;
   // What is not registered here is registered nowhere.
-  bool whole_;
+  PrimitivesKnown whole_;
   PlacedWriter& writer_;
 };
 
 }  // namespace
 
-void write_primitives(const std::vector<Primitive>& primitives, bool whole, PlacedWriter& writer) {
+void write_primitives(const std::vector<Primitive>& primitives, const PrimitivesKnown& whole,
+                      PlacedWriter& writer) {
   const std::uint32_t operators = writer.open_list(Key::operators);
   for (const Primitive& primitive : primitives) PrimitiveWriter(primitive, whole, writer).write();
   writer.close_list(operators);

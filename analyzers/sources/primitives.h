@@ -34,8 +34,14 @@ struct Primitive {
 std::vector<Primitive> primitives_of(std::string_view system,
                                      const std::vector<PrimitiveRecord>& records);
 
-// Writes `operators`. `whole`: no transpose rule can be registered that isn't among the records.
-// Needs: an open document.
-void write_primitives(const std::vector<Primitive>& primitives, bool whole, PlacedWriter& writer);
+// Of which rules none can be registered that isn't among the records.
+struct PrimitivesKnown {
+  bool transposes = false;
+  bool batching = false;
+};
+
+// Writes `operators`. Needs: an open document.
+void write_primitives(const std::vector<Primitive>& primitives, const PrimitivesKnown& whole,
+                      PlacedWriter& writer);
 
 }  // namespace opseal

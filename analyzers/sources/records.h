@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -92,6 +93,11 @@ struct RuleCall {
   std::string kind;
   std::uint32_t positional = 0;
   std::vector<std::string> names;
+  // What those by position are called where the operator is defined; empty: nothing.
+  std::vector<std::string> called;
+  // A number of values that it hands back; the one that no system asks for, if there is one.
+  std::optional<std::uint32_t> returns;
+  SourcePlace returns_place;
 };
 
 // One count of gradients that a backward hands back.
@@ -100,6 +106,8 @@ struct GradientCount {
   std::uint32_t values = 0;
   // The same without what may be no gradient at its end.
   std::uint32_t without_nones = 0;
+  // One that is surely no tuple.
+  bool bare = false;
 };
 
 enum class TorchUse : std::uint8_t {

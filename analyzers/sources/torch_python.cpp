@@ -156,7 +156,9 @@ class PythonReader {
       if (function.role != "setup_context") {
         record.function = source_function(function, file_);
       } else if (!function.null) {
-        record.calls.push_back({source_function(function, file_), function.role, 0, {}});
+        RuleCall& call = record.calls.emplace_back();
+        call.function = source_function(function, file_);
+        call.kind = function.role;
       }
     }
     for (const PythonReturn& given : from.returns) {

@@ -172,6 +172,47 @@ std::vector<Mistake> autograd_mistakes() {
                              {"names", Json::array()}}}};
          return true;
        }},
+      {"batch-unmapped", "a batching rule that asks for no axis",
+       [](Place& place) {
+         const Json& inputs = at(place.item, "inputs");
+         if (!is_system(place, "jax") || !inputs.is_number() || inputs < 2) return false;
+         place.item["batching"] = {
+             {"kind", "custom"}, {"checked", false}, {"function", {{"name", "planted_batch"}}}};
+         return true;
+       }},
+      {"gradient-form", "a backward that returns the gradient itself",
+       [](Place& place) {
+         if (!is_system(place, "jax-derivatives") || at(place.item, "inputs") != 1) return false;
+         place.item["gradient"] = {{"returns", 1}, {"form", "value"}};
+         return true;
+       }},
+      {"gradient-order", "a backward that takes what has no gradient last",
+       [](Place& place) {
+         if (!is_system(place, "jax-derivatives")) return false;
+         place.item["gradient"] = {
+             {"calls",
+              {{{"kind", "backward"},
+                {"positional", 3},
+                {"parameters", {"axis", "", ""}},
+                {"function",
+                 {{"name", "planted"}, {"positional", 3}, {"parameters", {"r", "g", "axis"}}}}}}}};
+         return true;
+       }},
+      {"lowering-platform", "a lowering for the name of a vendor",
+       [](Place& place) {
+         if (!is_system(place, "jax") || !has(place.manifest, "tree")) return false;
+         if (!has_items(place.item, "kernels")) return false;
+         place.item["kernels"][0]["platform"] = "nvidia";
+         return true;
+       }},
+      {"lowering-uneven", "a lowering for the device that was forgotten",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!is_system(place, "jax") || !has(place.manifest, "tree")) return false;
+         if (!has_items(op, "kernels") || !has_row(op, "cuda") || !has_row(op, "cpu")) return false;
+         op["kernels"] = Json::array({{{"platform", "cpu"}}});
+         return true;
+       }},
       {"grad-integer-tangent", "a rule for an integer input",
        [](Place& place) {
          Json& op = place.item;

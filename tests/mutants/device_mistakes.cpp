@@ -88,6 +88,13 @@ bool add_parameter(Place& place) {
   return true;
 }
 
+bool drop_arguments(Place& place) {
+  if (!is_system(place, "triton") || !has_items(place.item, "uses")) return false;
+  place.item["uses"][0]["arguments"] = 0;
+  place.item["uses"][0].erase("names");
+  return true;
+}
+
 }  // namespace
 
 std::vector<Mistake> device_mistakes() {
@@ -96,6 +103,7 @@ std::vector<Mistake> device_mistakes() {
        test_architecture_on_host, ""},
       {"binding-arity", "a parameter that calls were not given", add_parameter, ""},
       {"binding-undefined", "a function that was renamed on one side", rename_bound, ""},
+      {"launch-arguments", "a launch that gives nothing", drop_arguments, ""},
       {"launch-unchecked", "a launch that was added without a check", forget_check, ""},
       {"layout-temporary", "a copy that was not given a name", keep_pointer_of_copy, ""},
       {"layout-unchecked", "a tensor that was added and not checked like the others",
