@@ -154,9 +154,8 @@ class GradientReader {
     const std::vector<SyntaxIndex> members = syntax_.children(body);
     if (members.size() > max_members) return;
     for (const SyntaxIndex member : members) {
-      const SyntaxIndex statement = syntax_.is(member, SyntaxKind::expression_statement)
-                                        ? syntax_.first(member)
-                                        : no_syntax;
+      const SyntaxIndex statement =
+          syntax_.is(member, SyntaxKind::expression_statement) ? syntax_.first(member) : no_syntax;
       if (!syntax_.is(statement, SyntaxKind::assignment)) continue;
       const SyntaxIndex left = syntax_.child(statement, SyntaxField::left);
       const SyntaxIndex right = syntax_.child(statement, SyntaxField::right);

@@ -195,9 +195,9 @@ class TorchJoin {
       const TorchRecord& first = first_of(row, group);
       row.op.space = first.space;
       row.op.name = first.name.text;
-      row.op.one_condition = std::all_of(
-          row.definitions.begin(), row.definitions.end(),
-          [&first](const TorchRecord* other) { return other->when == first.when; });
+      row.op.one_condition =
+          std::all_of(row.definitions.begin(), row.definitions.end(),
+                      [&first](const TorchRecord* other) { return other->when == first.when; });
       if (one) say_absences(row.op, group);
       table_.operators.push_back(std::move(row.op));
     }
