@@ -221,7 +221,7 @@ class TextReport {
 
   std::string content_text() const {
     std::string text;
-    if (audit_.bound_functions > 0) text = plural(audit_.bound_functions, "bound function");
+    if (audit_.bound_functions > 0) text = plural(audit_.bound_functions, "function");
     if (audit_.operators > 0 || (text.empty() && audit_.libraries == 0)) {
       text = plural(audit_.operators, "operator") + (text.empty() ? "" : ", ") + text;
     }

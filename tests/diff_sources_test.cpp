@@ -193,6 +193,11 @@ TEST_CASE("functions that a module of C++ doesn't give Python any more are lost"
                    choosing("AT_DISPATCH_FLOATING_TYPES"))
             .contains("breaking _ext.norm_forward: it has no case for `f16` any more where it asks "
                       "`x.scalar_type()`"));
+  // Kernels of Triton are launched by the project alone.
+  const std::string triton =
+      "import triton\n@triton.jit\ndef scale(x_ptr, n):\n    pass\n\n\ndef run(x, n):\n"
+      "    scale[(1,)](x, n)\n";
+  CHECK(changes_in("pkg/kernels.py", triton, "import triton\n") == Lines{});
   // What a macro of others binds isn't seen.
   CHECK(changes_in("csrc/ext.cpp", module(two + neg), module(two + "  BIND_THE_REST(m);\n")) ==
         Lines{});
