@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analyzers/sources/code_functions.h"
+#include "analyzers/sources/failed_status.h"
 
 namespace opseal {
 namespace {
@@ -253,6 +254,8 @@ std::vector<std::string> registrar_needles() {
           "register_kernel",
           "RegisterStaticHandler",
           "MicroMutableOpResolver",
+          "->SetStatus(",
+          "->CtxFailure",
           ".impl(",
           ".def("};
 }
@@ -262,6 +265,7 @@ void read_registrars_cpp(std::uint32_t number, const std::string& bytes,
   CodeFunctions code;
   code.add(number, {}, bytes);
   RegistrarReader(number, code, records).run();
+  read_failed_statuses(code, number, records);
 }
 
 void write_registrars(const std::vector<RegistrarRecord>& records, PlacedWriter& writer) {

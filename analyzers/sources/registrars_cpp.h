@@ -22,7 +22,8 @@ struct RegistrarRecord {
   std::string name;
   // `automatic`, `temporary`, `static`; empty: not an object.
   std::string storage;
-  // `checked`, `dropped`, `swallowed`; empty: not said.
+  // `checked`, `dropped`, `swallowed`; of a failure that is told `returned`, `continued`; empty:
+  // not said.
   std::string status;
   // Room, and what is added on every path.
   std::optional<std::uint32_t> most;
