@@ -60,6 +60,9 @@ constexpr Field kernel_launch_fields[] = {
     {checked, &truth_form, false,
      "its status is used, or the error of launches is read after it: there, or by who calls the "
      "function"},
+    {pinned, &truth_form, false,
+     "the function makes a device the current one; false: it takes tensors, and neither it nor who "
+     "calls it does"},
     {exempt, &truth_form, false, "a comment at the launch accepts that nobody reads its error"},
     {conditions, &texts_form, false,
      "what code of the host asks of the device's capability on the way to it, as written; empty: "
