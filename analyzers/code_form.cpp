@@ -26,6 +26,7 @@ constexpr Field registrar_object_fields[] = {
     {status, &status_form, false,
      "what becomes of its answer: a result that nobody reads, or exceptions that nobody sees; or "
      "what a function does after it told a failure"},
+    {operator_, &text_form, false, "as which a kernel, `type`, chooses its code"},
     {max, &count_form, false, "entries that it has room for"},
     {calls, &count_form, false, "entries that are added whatever happens"},
     {namespace_, &text_form, false, "of a block that takes a namespace as a whole"},
