@@ -222,6 +222,34 @@ class ArgumentReader {
     return true;
   }
 
+  // Of what a function of the file gives back, the fewest.
+  std::optional<std::uint32_t> tried_by(SyntaxIndex call) {
+    const SyntaxIndex function = syntax_.child(call, SyntaxField::function);
+    if (!syntax_.is(function, SyntaxKind::identifier)) return std::nullopt;
+    const PythonBinding* bound = scopes_.only(syntax_.text_of(function), function);
+    if (bound == nullptr || bound->kind != PythonBinding::Kind::definition) return std::nullopt;
+    const SyntaxIndex made = bound->value;
+    if (!syntax_.is(made, SyntaxKind::function_definition) ||
+        syntax_.is(syntax_[made].parent, SyntaxKind::decorated_definition) ||
+        syntax_[made].next - made > max_listed) {
+      return std::nullopt;
+    }
+    std::optional<std::uint32_t> fewest;
+    for (SyntaxIndex at = made; at < syntax_[made].next; ++at) {
+      if (!syntax_.is(at, SyntaxKind::return_statement)) continue;
+      const SyntaxIndex list = syntax_.first(at);
+      // Whatever else it gives back was made elsewhere.
+      if (!syntax_.is(list, SyntaxKind::list) &&
+          !syntax_.is(list, SyntaxKind::list_comprehension)) {
+        return std::nullopt;
+      }
+      const std::optional<std::uint32_t> one = tried_of(list);
+      if (!one) return std::nullopt;
+      fewest = std::min(fewest.value_or(*one), *one);
+    }
+    return fewest;
+  }
+
   // How many settings a list has that is written out, or one that a comprehension makes of lists
   // that are written out.
   std::optional<std::uint32_t> tried_of(SyntaxIndex configs) {
@@ -230,6 +258,7 @@ class ArgumentReader {
       const bool value = bound != nullptr && bound->kind == PythonBinding::Kind::value;
       configs = value ? bound->value : no_syntax;
     }
+    if (syntax_.is(configs, SyntaxKind::call)) return tried_by(configs);
     if (configs == no_syntax || syntax_[configs].next - configs > max_listed) return std::nullopt;
     for (SyntaxIndex at = configs; at < syntax_[configs].next; ++at) {
       if (syntax_.is(at, SyntaxKind::dictionary_splat)) return std::nullopt;
