@@ -211,6 +211,7 @@ class TunedWrites {
       const SyntaxIndex address = argument(call, 0, "pointer");
       const int from = root(address);
       if (from == nothing) return {};
+      looked_at_.insert(from);
       if (!is_conditional(call)) loads_.insert({from, key_of(address)});
       value.loaded = bit(from);
       return value;
@@ -279,10 +280,14 @@ class TunedWrites {
     if (name != "store" && name != "atomic_add") return;
     const SyntaxIndex address = argument(call, 0, "pointer");
     const int to = root(address);
-    if (to == nothing || is_conditional(call)) return;
-    if (name == "store") {
-      const Value value = value_of(argument(call, 1, "value"));
-      if ((value.computed & bit(to)) == 0 || !loads_.contains({to, key_of(address)})) return;
+    if (to == nothing) return;
+    const Value value = name == "store" ? value_of(argument(call, 1, "value")) : Value{};
+    // What it fills before it looks at it begins anew with each run.
+    if (name == "store" && !looked_at_.contains(to)) made_here_.insert(to);
+    if (made_here_.contains(to) || is_conditional(call)) return;
+    if (name == "store" &&
+        ((value.computed & bit(to)) == 0 || !loads_.contains({to, key_of(address)}))) {
+      return;
     }
     const std::string& parameter = names_[static_cast<std::size_t>(to)];
     const bool known = std::any_of(found_.begin(), found_.end(), [&](const PythonKeyPart& part) {
@@ -305,6 +310,9 @@ class TunedWrites {
   std::map<std::string_view, unsigned> versions_;
   // Addresses that were loaded from, each with its parameter.
   std::set<std::pair<int, std::string>> loads_;
+  // Parameters that were loaded from, and those that were stored to before that.
+  std::set<int> looked_at_;
+  std::set<int> made_here_;
   std::vector<PythonKeyPart> found_;
 };
 
