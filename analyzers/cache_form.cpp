@@ -108,6 +108,8 @@ constexpr Field cache_fields[] = {
     {reads, &build_inputs_form, false, "handed to the build; named as in `key_parts`"},
     {arguments, &texts_form, false, "of the function that is built for each key"},
     {uses, &texts_form, false, "arguments that its settings name beside the key"},
+    {tested, &count_form, false, "settings that are tried on the arguments of a call"},
+    {in_place, &texts_form, false, "arguments whose memory each trial changes again"},
     {fields, &texts_form, false, "of the type of the key, or what its entries depend on"},
     {exempt, &texts_form, false, "of `fields`: those that tell no entries apart"},
     {functions, &key_functions_form, false, "that compare and hash keys"},

@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::string_view storage_words[] = {"automatic", "temporary", "static"};
 constexpr Form storage_form{.text = true, .words = storage_words};
-constexpr std::string_view status_words[] = {"checked", "dropped", "swallowed"};
+constexpr std::string_view status_words[] = {"checked", "dropped", "swallowed", "returned",
+                                             "continued"};
 constexpr Form status_form{.text = true, .words = status_words};
 constexpr Field registrar_use_fields[] = {
     {name, &text_form, true, "qualified C++ name"},
@@ -17,12 +18,15 @@ constexpr Field registrar_use_fields[] = {
 constexpr Form registrar_use_form{.name = "RegistrarUse", .fields = registrar_use_fields};
 constexpr Form registrar_uses_form{.item = &registrar_use_form};
 constexpr Field registrar_object_fields[] = {
-    {type, &text_form, true, "C++ type of the object, or the function that registers"},
+    {type, &text_form, true,
+     "C++ type of the object, or the function that registers or tells a failure"},
     {name, &text_form, false, "of the object"},
     {storage, &storage_form, false,
      "how long it lives: to the end of a function that ends, or of the statement"},
     {status, &status_form, false,
-     "what becomes of its answer: a result that nobody reads, or exceptions that nobody sees"},
+     "what becomes of its answer: a result that nobody reads, or exceptions that nobody sees; or "
+     "what a function does after it told a failure"},
+    {operator_, &text_form, false, "as which a kernel, `type`, chooses its code"},
     {max, &count_form, false, "entries that it has room for"},
     {calls, &count_form, false, "entries that are added whatever happens"},
     {namespace_, &text_form, false, "of a block that takes a namespace as a whole"},
@@ -57,6 +61,9 @@ constexpr Field kernel_launch_fields[] = {
     {checked, &truth_form, false,
      "its status is used, or the error of launches is read after it: there, or by who calls the "
      "function"},
+    {pinned, &truth_form, false,
+     "the function makes a device the current one; false: it takes tensors, and neither it nor who "
+     "calls it does"},
     {exempt, &truth_form, false, "a comment at the launch accepts that nobody reads its error"},
     {conditions, &texts_form, false,
      "what code of the host asks of the device's capability on the way to it, as written; empty: "

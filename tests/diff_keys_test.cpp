@@ -117,6 +117,8 @@ constexpr Exception exceptions[] = {
     {"caches.functions.*", "what the key should be made of: rules hold it against `fields`"},
     {"caches.arguments", "rules hold it against `key_parts`; the function itself is compared"},
     {"caches.uses", "what settings name; rules hold it against `arguments`"},
+    {"caches.tested", "how long tuning takes, which no result depends on"},
+    {"caches.in_place", "rules hold it against `uses`"},
     {"caches.reads.*", "what the key should be made of: rules hold it against `key_parts`"},
     {"caches.temporary", "content, not how entries are named"},
     {"caches.entries.*", "content, not how entries are named"},

@@ -1,11 +1,14 @@
 #include "analyzers/python/argument_keys.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "analyzers/python/constants.h"
 #include "analyzers/python/functions.h"
+#include "analyzers/python/tuned_writes.h"
 
 namespace opseal {
 namespace {
@@ -156,6 +159,8 @@ class ArgumentReader {
                       const std::vector<SyntaxIndex>& decorators) {
     std::vector<PythonKeyPart> key;
     std::vector<PythonKeyPart> handed;
+    std::optional<std::uint32_t> tried;
+    SyntaxIndex tuner = no_syntax;
     const auto take = [](std::vector<PythonKeyPart>& into, std::vector<PythonKeyPart> names) {
       for (PythonKeyPart& one : names) {
         if (into.size() < max_names) into.push_back(std::move(one));
@@ -179,12 +184,112 @@ class ArgumentReader {
         SyntaxIndex configs = keyword(*at, "configs");
         if (configs == no_syntax) configs = positional(*at, 0);
         if (keyword(*at, "prune_configs_by") == no_syntax) take(handed, settings_in(configs));
+        tried = says_what_is_restored(*at) ? tried_of(configs) : std::nullopt;
+        tuner = *at;
       } else {
         break;
       }
     }
-    if (key.empty() && handed.empty()) return;
-    add(python_definition(syntax_, definition), std::move(key), std::move(handed));
+    const PythonFunction function = python_definition(syntax_, definition);
+    std::vector<PythonKeyPart> changed;
+    if (tried.value_or(0) > 1) changed = tuned_writes(syntax_, scopes_, function);
+    if (key.empty() && handed.empty() && changed.empty()) return;
+    const std::size_t before = found_.size();
+    add(function, std::move(key), std::move(handed));
+    if (found_.size() == before || !tried) return;
+    found_.back().tried = tried;
+    found_.back().tried_place = place_of(called(tuner));
+    found_.back().changed = std::move(changed);
+  }
+
+  // A hook may put back anything, and `**settings` may hold one.
+  bool says_what_is_restored(SyntaxIndex tuner) {
+    for (const SyntaxIndex given : arguments(tuner)) {
+      if (syntax_.is(given, SyntaxKind::dictionary_splat)) return false;
+      if (syntax_.is(given, SyntaxKind::list_splat)) return false;
+    }
+    if (keyword(tuner, "pre_hook") != no_syntax || positional(tuner, 3) != no_syntax) return false;
+    for (const std::string_view list : {"reset_to_zero", "restore_value"}) {
+      const SyntaxIndex names = keyword(tuner, list);
+      if (names == no_syntax || syntax_.is(names, SyntaxKind::none)) continue;
+      constants_.restart();
+      const PythonConstant all = constants_.of(names);
+      const bool decided = all.kind == PythonConstant::Kind::list &&
+                           std::all_of(all.items.begin(), all.items.end(),
+                                       [](const PythonConstant& one) { return one.is_text(); });
+      if (!decided) return false;
+    }
+    return true;
+  }
+
+  // Of what a function of the file gives back, the fewest.
+  std::optional<std::uint32_t> tried_by(SyntaxIndex call) {
+    const SyntaxIndex function = syntax_.child(call, SyntaxField::function);
+    if (!syntax_.is(function, SyntaxKind::identifier)) return std::nullopt;
+    const PythonBinding* bound = scopes_.only(syntax_.text_of(function), function);
+    if (bound == nullptr || bound->kind != PythonBinding::Kind::definition) return std::nullopt;
+    const SyntaxIndex made = bound->value;
+    if (!syntax_.is(made, SyntaxKind::function_definition) ||
+        syntax_.is(syntax_[made].parent, SyntaxKind::decorated_definition) ||
+        syntax_[made].next - made > max_listed) {
+      return std::nullopt;
+    }
+    std::optional<std::uint32_t> fewest;
+    for (SyntaxIndex at = made; at < syntax_[made].next; ++at) {
+      if (!syntax_.is(at, SyntaxKind::return_statement)) continue;
+      const SyntaxIndex list = syntax_.first(at);
+      // Whatever else it gives back was made elsewhere.
+      if (!syntax_.is(list, SyntaxKind::list) &&
+          !syntax_.is(list, SyntaxKind::list_comprehension)) {
+        return std::nullopt;
+      }
+      const std::optional<std::uint32_t> one = tried_of(list);
+      if (!one) return std::nullopt;
+      fewest = std::min(fewest.value_or(*one), *one);
+    }
+    return fewest;
+  }
+
+  // How many settings a list has that is written out, or one that a comprehension makes of lists
+  // that are written out.
+  std::optional<std::uint32_t> tried_of(SyntaxIndex configs) {
+    if (syntax_.is(configs, SyntaxKind::identifier)) {
+      const PythonBinding* bound = scopes_.only(syntax_.text_of(configs), configs);
+      const bool value = bound != nullptr && bound->kind == PythonBinding::Kind::value;
+      configs = value ? bound->value : no_syntax;
+    }
+    if (syntax_.is(configs, SyntaxKind::call)) return tried_by(configs);
+    if (configs == no_syntax || syntax_[configs].next - configs > max_listed) return std::nullopt;
+    for (SyntaxIndex at = configs; at < syntax_[configs].next; ++at) {
+      if (syntax_.is(at, SyntaxKind::dictionary_splat)) return std::nullopt;
+      if (!syntax_.is(at, SyntaxKind::keyword_argument)) continue;
+      const SyntaxIndex name = syntax_.child(at, SyntaxField::name);
+      if (name != no_syntax && syntax_.text_of(name) == "pre_hook") return std::nullopt;
+    }
+    std::uint32_t count = 0;
+    if (syntax_.is(configs, SyntaxKind::list)) {
+      for (const SyntaxIndex one : syntax_.children(configs)) {
+        if (!is_named(called(one), "triton.Config") || count >= max_configs) return std::nullopt;
+        ++count;
+      }
+      return count;
+    }
+    if (!syntax_.is(configs, SyntaxKind::list_comprehension)) return std::nullopt;
+    count = 1;
+    for (const SyntaxIndex part : syntax_.children(configs)) {
+      if (syntax_.is(part, SyntaxKind::call)) {
+        if (!is_named(called(part), "triton.Config")) return std::nullopt;
+        continue;
+      }
+      // `if` leaves some out.
+      if (!syntax_.is(part, SyntaxKind::for_in_clause)) return std::nullopt;
+      constants_.restart();
+      const PythonConstant all = constants_.of(syntax_.child(part, SyntaxField::right));
+      if (all.kind != PythonConstant::Kind::list || all.items.empty()) return std::nullopt;
+      count *= static_cast<std::uint32_t>(std::min(all.items.size(), max_configs));
+      if (count > max_configs) return max_configs;
+    }
+    return count;
   }
 
   // The keys of a dictionary that is written out.

@@ -49,6 +49,11 @@ struct PythonCache {
   // and those that its settings and tuners name beside the key.
   std::vector<std::string> arguments;
   std::vector<PythonKeyPart> handed;
+  // How many settings a tuner tries on the arguments of a call, as far as nothing but `handed` is
+  // put back in between; and the arguments whose memory each of these runs changes again.
+  std::optional<std::uint32_t> tried;
+  PythonPlace tried_place;
+  std::vector<PythonKeyPart> changed;
   // The rest is said in a comment above the function: `# opseal: cache-key(NAME; …)`.
   std::string kind = "disk";
   std::string backs;

@@ -47,6 +47,10 @@ class CacheWriter {
     }
     if (!cache_.arguments.empty()) writer_.texts(Key::arguments, cache_.arguments, place_);
     if (!cache_.handed.empty()) write_names(Key::uses, cache_.handed);
+    if (cache_.tried) {
+      writer_.count(Key::tested, *cache_.tried, place_at(cache_.tried_place, file_));
+      write_names(Key::in_place, cache_.changed);
+    }
     if (cache_.inputs_known) write_inputs();
     if (cache_.reads_known) write_parts(Key::reads, cache_.reads, false);
     writer_.close(item);

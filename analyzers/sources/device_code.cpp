@@ -7,6 +7,7 @@
 #include "analyzers/source/needles.h"
 #include "analyzers/source/source_tree.h"
 #include "analyzers/sources/device_conditions.h"
+#include "analyzers/sources/device_current.h"
 #include "analyzers/sources/device_languages.h"
 #include "analyzers/sources/launch_guards.h"
 
@@ -51,6 +52,7 @@ void write_launch(const LaunchCode& code, const KernelLaunch& launch, PlacedWrit
   if (launch.checked || !code.checked_from_afar) {
     writer.truth(Key::checked, launch.checked, launch.place);
   }
+  if (launch.pinned) writer.truth(Key::pinned, *launch.pinned, launch.place);
   if (code.accepts(launch)) writer.truth(Key::exempt, true, launch.place);
   if (launch.conditions) writer.texts(Key::conditions, *launch.conditions, launch.place);
   writer.text_if(Key::guard, launch.guard, launch.place);
@@ -206,6 +208,8 @@ std::vector<std::string> join_device_code(std::vector<DeviceCode>& codes) {
     }
   }
   std::vector<std::string> names = join_launches(launches);
+  const std::vector<std::string> unguarded = join_current_device(launches);
+  names.insert(names.end(), unguarded.begin(), unguarded.end());
   if (guarded.empty()) return names;
   const std::vector<std::string> more = join_conditions(launches, guarded);
   names.insert(names.end(), more.begin(), more.end());

@@ -8,6 +8,7 @@
 
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/device_conditions.h"
+#include "analyzers/sources/device_current.h"
 #include "analyzers/sources/device_errors.h"
 #include "analyzers/sources/device_sides.h"
 #include "analyzers/words.h"
@@ -178,6 +179,7 @@ class LaunchReader {
     // Of the short names, those that mean a capability.
     const bool counts = token.text.size() > 2 || token.is("cc") || token.is("sm");
     if (!token.is_identifier() || !counts) return;
+    code.guards_device = code.guards_device || guards_device(token.text);
     const bool is_call =
         at + 1 < tokens.size() && (tokens[at + 1].is('(') || tokens[at + 1].is('<'));
     const auto place = static_cast<std::uint32_t>(at);
@@ -195,6 +197,8 @@ class LaunchReader {
     const Scope* const type = source_.shape.enclosing(function.parent, ScopeKind::type);
     if (type != nullptr) made.owner = hash_of(base_of(type->name));
     made.is_destructor = function.name_token > 0 && tokens[function.name_token - 1].is('~');
+    const TokenRange given = function.parameters;
+    made.takes_tensors = takes_tensors(tokens.subspan(given.begin, given.end - given.begin));
     if (made.is_destructor) made.hash = tokens[function.name_token].hash;
     const CodeSide side = side_of_function(source_, scope);
     // What devices run neither checks nor is asked for here.

@@ -26,6 +26,9 @@ struct KernelLaunch {
   std::optional<std::vector<std::string>> conditions;
   // What is sure of the capability there, by its own function; empty: nothing.
   std::string guard;
+  // Its function makes the device of its tensors the current one; false: neither that nor any who
+  // call it do.
+  std::optional<bool> pinned;
   BuildCondition when;
   // It is in the body of this macro.
   std::string macro;
@@ -55,6 +58,9 @@ struct NamingCode {
   // What it does it does at the end of the block that has an object of the class.
   bool is_destructor = false;
   bool launches = false;
+  // Names what makes a device the current one; has a parameter that is a tensor.
+  bool guards_device = false;
+  bool takes_tensors = false;
   bool reads_error = false;
   // Of functions: index of the last token that reads the error of a launch.
   std::uint32_t last_read = 0;

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "analyzers/sources/code_functions.h"
+#include "analyzers/sources/executorch_names.h"
+#include "analyzers/sources/failed_status.h"
 
 namespace opseal {
 namespace {
@@ -253,6 +255,9 @@ std::vector<std::string> registrar_needles() {
           "register_kernel",
           "RegisterStaticHandler",
           "MicroMutableOpResolver",
+          "->SetStatus(",
+          "->CtxFailure",
+          "KernelRuntimeContext",
           ".impl(",
           ".def("};
 }
@@ -262,6 +267,8 @@ void read_registrars_cpp(std::uint32_t number, const std::string& bytes,
   CodeFunctions code;
   code.add(number, {}, bytes);
   RegistrarReader(number, code, records).run();
+  read_failed_statuses(code, number, records);
+  read_operator_names(code, number, records);
 }
 
 void write_registrars(const std::vector<RegistrarRecord>& records, PlacedWriter& writer) {
@@ -272,6 +279,7 @@ void write_registrars(const std::vector<RegistrarRecord>& records, PlacedWriter&
     writer.text_if(Key::name, record.name, record.place);
     writer.text_if(Key::storage, record.storage, record.place);
     writer.text_if(Key::status, record.status, record.place);
+    writer.text_if(Key::operator_, record.of_operator, record.place);
     if (record.most) writer.count(Key::max, *record.most, record.place);
     if (record.added) writer.count(Key::calls, *record.added, record.place);
     writer.text_if(Key::namespace_, record.space, record.place);

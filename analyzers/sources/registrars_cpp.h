@@ -22,8 +22,11 @@ struct RegistrarRecord {
   std::string name;
   // `automatic`, `temporary`, `static`; empty: not an object.
   std::string storage;
-  // `checked`, `dropped`, `swallowed`; empty: not said.
+  // `checked`, `dropped`, `swallowed`; of a failure that is told `returned`, `continued`; empty:
+  // not said.
   std::string status;
+  // Of a kernel: the operator as which it chooses its code.
+  std::string of_operator;
   // Room, and what is added on every path.
   std::optional<std::uint32_t> most;
   std::optional<std::uint32_t> added;

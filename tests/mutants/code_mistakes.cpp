@@ -53,6 +53,17 @@ std::vector<Mistake> code_mistakes() {
        [](Place& place) {
          return add_registrar(place, {{"type", "register_kernels"}, {"status", "dropped"}});
        }},
+      {"failure-continued", "a kernel that goes on after its failure",
+       [](Place& place) {
+         return add_registrar(place, {{"type", "SetStatus"}, {"status", "continued"}});
+       }},
+      {"operator-name-foreign", "a kernel that was copied with its name",
+       [](Place& place) {
+         place.beside["registrars"] =
+             Json::array({{{"type", "randn_out"}, {"operator", "randn.out"}},
+                          {{"type", "rand_out"}, {"operator", "randn.out"}}});
+         return true;
+       }},
       {"predicate-constant", "a kernel that asserts what the predicate doesn't ask",
        [](Place& place) { return assert_in_kernel(place, Json::array(), "$->src[0]->type==F32"); },
        "dispatch"},

@@ -21,6 +21,14 @@ bool forget_check(Place& place) {
   return true;
 }
 
+bool forget_device(Place& place) {
+  if (has(place.manifest, "launches")) return false;
+  place.item["launches"] =
+      Json::array({{{"kernel", "warp"}, {"function", "warp"}, {"pinned", true}},
+                   {{"kernel", "roll"}, {"function", "roll"}, {"pinned", false}}});
+  return true;
+}
+
 bool keep_pointer_of_copy(Place& place) {
   if (has(place.manifest, "pointers")) return false;
   place.item["pointers"] =
@@ -105,6 +113,7 @@ std::vector<Mistake> device_mistakes() {
       {"binding-undefined", "a function that was renamed on one side", rename_bound, ""},
       {"launch-arguments", "a launch that gives nothing", drop_arguments, ""},
       {"launch-unchecked", "a launch that was added without a check", forget_check, ""},
+      {"device-unset", "a function that was added without a guard", forget_device, ""},
       {"layout-temporary", "a copy that was not given a name", keep_pointer_of_copy, ""},
       {"layout-unchecked", "a tensor that was added and not checked like the others",
        forget_one_layout, ""},

@@ -107,6 +107,12 @@ std::vector<Mistake> key_mistakes() {
                     place.item["key_parts"] = Json::array({{{"name", "row"}}});
                     return true;
                   }),
+      key_mistake("tuned-in-place", "a kernel that is tuned on what it changes",
+                  [](Place& place) {
+                    place.item["tested"] = 4;
+                    place.item["in_place"] = {"x"};
+                    return true;
+                  }),
       key_mistake("key-mtime-only", "entries judged by their time",
                   [](Place& place) {
                     place.item["freshness"] = {"mtime"};
