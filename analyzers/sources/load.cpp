@@ -42,6 +42,7 @@
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/memo_code.h"
 #include "analyzers/sources/onnx.h"
+#include "analyzers/sources/path_code.h"
 #include "analyzers/sources/plugin_classes.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/registrars_cpp.h"
@@ -162,7 +163,9 @@ class SourceLoader {
         const bool maps = may_hold_maps(bytes);
         const bool memos = may_hold_memos(bytes);
         const bool plugins = may_hold_plugins(bytes);
-        if (device_code || keys || maps || memos || plugins) read_plain(number, bytes, plain);
+        const bool paths = may_hold_path_caches(bytes);
+        if (device_code || keys || maps || memos || plugins || paths)
+          read_plain(number, bytes, plain);
         if (device_code) {
           read_device_code(plain, paths_[at], records_.devices[at]);
           records_.devices[at].launches.accepted =
@@ -170,6 +173,7 @@ class SourceLoader {
         }
         if (keys) read_key_code(number, plain);
         if (memos) add_caches(number, read_memos(plain));
+        if (paths) add_caches(number, read_path_caches(plain));
         if (plugins) read_plugins(plain, records_.files[at].plugins);
         if (maps) find_cpp_maps(plain, number, records_.files[at].maps);
         read_module_texts(bytes, records_.files[at].module_texts);
