@@ -114,6 +114,7 @@ class MemoReader {
     const SyntaxIndex object = code_.syntax.child(function, SyntaxField::object);
     const std::vector<SyntaxIndex> given = code_.flow.arguments(call);
     if (object == no_syntax || given.size() != 2) return;
+    if (code_.syntax.text_of(object).size() > 80) return;
     if (lower(code_.syntax.text_of(object)).find("cache") == std::string::npos) return;
     look_at({call, object, {given[0]}, given[1]});
   }
@@ -156,6 +157,7 @@ class MemoReader {
       frame = code_.flow.enter(entered, call, frame);
       if (frame == nullptr) return {};
       SyntaxIndex next = no_syntax;
+      if (code_.calls_in(entered).size() > max_calls) return {};
       for (const SyntaxIndex inner : code_.calls_in(entered)) {
         if (compiles(inner)) {
           if (made.call != no_syntax) return {};
@@ -181,7 +183,13 @@ class MemoReader {
   }
 
   // It looks for itself whether it has made it already.
-  bool keeps(SyntaxIndex function) const {
+  bool keeps(SyntaxIndex function) {
+    const auto [known, added] = keeps_.emplace(function, true);
+    if (added) known->second = looks_itself(function);
+    return known->second;
+  }
+
+  bool looks_itself(SyntaxIndex function) const {
     const SyntaxIndex above = code_.syntax[function].parent;
     if (code_.syntax.is(above, SyntaxKind::decorated_definition)) return true;
     const std::string text = lower(code_.syntax.text_of(function));
@@ -485,6 +493,7 @@ class MemoReader {
   // Attributes that are given a value, and whether that is where their object is made alone.
   std::map<std::string_view, bool> settled_;
   bool settled_read_ = false;
+  std::map<SyntaxIndex, bool> keeps_;
   std::vector<PythonCache> found_;
   std::size_t looked_ = 0;
 };

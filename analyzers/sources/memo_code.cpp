@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t max_caches = 32;
 constexpr std::size_t max_candidates = 128;
 constexpr std::uint32_t max_body = 40'000;
+// With the body of a lambda in it.
+constexpr std::uint32_t max_call = 2'000;
 // Of a function; each may be looked for in all of it.
 constexpr std::size_t max_parameters = 128;
 // Of one parameter.
@@ -69,6 +71,8 @@ struct Use {
   TokenRange value;
   // `cache_get(cache, &key)` of C.
   bool free = false;
+  // `get_module(key, [&] { return code; })`
+  bool lazy = false;
 };
 
 class MemoReader {
@@ -83,6 +87,7 @@ class MemoReader {
         asked = Use{tokens_[at - 2].text, tokens_[at + 2].text, at - 2, {}};
       } else {
         asked = free_question(at);
+        if (!asked) asked = lazy_question(at);
       }
       if (!asked) continue;
       if (++looked_ > max_candidates || found_.size() >= max_caches) break;
@@ -143,6 +148,57 @@ class MemoReader {
     return {};
   }
 
+  // `get_module(key, [&] { return code; })`, also with the name of such a function.
+  std::optional<Use> lazy_question(std::uint32_t at) const {
+    if (!token(at).is_identifier() || !token(at + 1).is('(')) return {};
+    const std::string name = lower(token(at).text);
+    if (!has_any(name, {"get", "find", "lookup", "fetch"})) return {};
+    if (!has_any(name, {"module", "library", "kernel", "program", "pipeline", "create", "build",
+                        "compile"})) {
+      return {};
+    }
+    const std::uint32_t close = partners_[at + 1];
+    if (close == no_token || close <= at || close > at + max_call) return {};
+    const Tokens inside(tokens_.data() + at + 2, close - at - 2);
+    const std::vector<Tokens> given = split_call_arguments(inside);
+    for (std::size_t next = 1; next < given.size(); ++next) {
+      const Tokens key = given[next - 1];
+      const Tokens maker = given[next];
+      if (key.size() != 1 || !key[0].is_identifier() || maker.empty()) continue;
+      const auto begin = static_cast<std::uint32_t>(maker.data() - tokens_.data());
+      const bool written = maker[0].is('[');
+      if (!written && (maker.size() != 1 || !is_maker(maker[0].text, at))) continue;
+      Use use{token(at).text, key[0].text, at, {}};
+      use.value = {begin, begin + static_cast<std::uint32_t>(maker.size())};
+      use.lazy = true;
+      return use;
+    }
+    return {};
+  }
+
+  // A little above it is made: `auto builder = [&]() { … };`
+  bool is_maker(std::string_view name, std::uint32_t before) const {
+    constexpr std::uint32_t farthest = 400;
+    for (std::uint32_t at = before; at > 0 && before - at < farthest; --at) {
+      if (token(at).is(name)) return token(at + 1).is('=') && token(at + 2).is('[');
+    }
+    return false;
+  }
+
+  // What is handed to the innermost of them comes later than all around it.
+  const Scope* handed_last(std::uint32_t at) const {
+    const std::vector<Scope>& scopes = source_.shape.scopes;
+    std::size_t depth = 0;
+    constexpr std::size_t deepest = 64;
+    for (std::uint32_t scope = source_.scope_of(at); scope != no_scope && depth < deepest;
+         scope = scopes[scope].parent, ++depth) {
+      if (scopes[scope].kind == ScopeKind::function) return &scopes[scope];
+      const TokenRange given = scopes[scope].parameters;
+      if (scopes[scope].kind == ScopeKind::lambda && given.begin < given.end) return &scopes[scope];
+    }
+    return nullptr;
+  }
+
   // The outermost function around a token.
   const Scope* function_around(std::uint32_t at) const {
     const std::vector<Scope>& scopes = source_.shape.scopes;
@@ -158,6 +214,7 @@ class MemoReader {
 
   // `cache.insert({key, value})`, `cache.emplace(key, value)`, `cache[key] = value`
   std::optional<Use> stored(const Use& asked, const Scope& function) const {
+    if (asked.lazy) return asked;
     if (asked.free) return free_store(asked, function);
     for (std::uint32_t at = asked.token; at + 4 < function.body.end; ++at) {
       if (!token(at).is(asked.cache)) continue;
@@ -198,7 +255,7 @@ class MemoReader {
 
   // Whether what is found is used, and not only replaced.
   bool serves(const Use& asked, const Scope& function) const {
-    if (asked.free) return true;
+    if (asked.free || asked.lazy) return true;
     // Behind the body stands at least its brace; tokens further on are nobody's.
     const auto is = [&](std::uint32_t at, std::string_view word) {
       return at < function.body.end && token(at).is(word);
@@ -231,6 +288,8 @@ class MemoReader {
                         part[2].is('*') && part[3].is_identifier();
       for (std::size_t at = 0; at < part.size() && !part[at].is('='); ++at) {
         const Token& word = part[at];
+        // `int rows [[maybe_unused]]`
+        if (word.is('[') && !one.name.empty()) break;
         pointer = pointer || word.is('*') || word.is("&&");
         reference = reference || word.is('&');
         fixed = fixed || word.is("const");
@@ -258,9 +317,10 @@ class MemoReader {
   }
 
   void look_at(const Use& asked) {
-    const Scope* function = function_around(asked.token);
+    const Scope* function = asked.lazy ? handed_last(asked.token) : function_around(asked.token);
     if (function == nullptr || function->body.end - function->body.begin > max_body) return;
-    if (!names_built(asked.cache) || !told_.insert({function, asked.cache}).second) return;
+    if (!asked.lazy && !names_built(asked.cache)) return;
+    if (!told_.insert({function, asked.cache}).second) return;
     const std::optional<Use> store = stored(asked, *function);
     if (!store || !serves(asked, *function)) return;
     const std::vector<Given> given = parameters_of(*function);
@@ -385,6 +445,7 @@ class MemoReader {
       return;
     }
     if (told([](std::string_view name) { return has_any(name, {"name", "_id"}); })) {
+      if (asked.lazy) return;
       std::erase_if(cache.reads, [](const PythonKeyPart& read) {
         FlowRoot root;
         root.name = read.name;
@@ -397,7 +458,7 @@ class MemoReader {
   static bool counts(std::string_view name) {
     FlowRoot root;
     root.name = name;
-    return !leaves_build_alone(root);
+    return input_word(root) == "dtypes" || !leaves_build_alone(root);
   }
 
   // Which function of a module it is that is kept: `cuModuleGetFunction(&kernel, module, name)`.
@@ -466,6 +527,14 @@ bool may_hold_memos(std::string_view bytes) {
   const auto has = [bytes](std::string_view word) { return bytes.find(word) != bytes.npos; };
   const bool asks = has("find(") || has("count(") || has("contains(") || has("_get(") ||
                     has("_lookup(") || has("_search(");
+  // A function that is handed what makes the thing.
+  const bool lazy = has("[&") || has("[=") || has("[this");
+  for (const std::string_view maker :
+       {"_module(", "_library(", "_kernel(", "_program(", "_pipeline(", "Module(", "Library(",
+        "Kernel(", "Program(", "Pipeline(", "OrCreate(", "or_create(", "OrBuild", "or_build",
+        "OrCompile", "or_compile"}) {
+    if (lazy && has(maker)) return true;
+  }
   return asks &&
          (has("ache") || has("plan") || has("kernel") || has("odule") || has("ipeline") ||
           has("rogram")) &&

@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t max_caches = 16;
 constexpr std::size_t max_candidates = 64;
 constexpr std::uint32_t max_body = 20'000;
+// Of a function, each looked for in all of it.
+constexpr std::size_t max_questions = 32;
 // Of helpers of the file, one after the other.
 constexpr std::size_t max_helpers = 16;
 constexpr std::uint32_t max_helper = 2'000;
@@ -151,6 +153,7 @@ class PathReader {
   bool look_at(const Scope& function, std::uint32_t build) {
     const Statements statements(source_, function.body, build);
     const TokenRange body = function.body;
+    std::size_t questions = 0;
     for (std::uint32_t at = body.begin; at < build; ++at) {
       const TokenRange given = handed(at, body.end);
       if (given.begin == given.end || given.end > build || !asks_file(token(at).text)) continue;
@@ -158,9 +161,9 @@ class PathReader {
       const bool alone = path.is_identifier() &&
                          !(given.begin + 1 < given.end &&
                            (token(given.begin + 1).is("::") || token(given.begin + 1).is('(')));
-      if (!alone || !statements.defines(path.text) || !is_written(path.text, build, body.end)) {
-        continue;
-      }
+      if (!alone || !statements.defines(path.text)) continue;
+      if (++questions > max_questions) return false;
+      if (!is_written(path.text, build, body.end)) continue;
       if (add(function, statements, build, given.begin)) return true;
     }
     return false;
@@ -314,7 +317,7 @@ class PathReader {
     for (const Tokens part : split_call_arguments(inside)) {
       std::string_view name;
       for (const Token& word : part) {
-        if (word.is('=')) break;
+        if (word.is('=') || (word.is('[') && !name.empty())) break;
         if (word.is_identifier()) name = word.text;
       }
       if (!name.empty()) names.insert(name);
