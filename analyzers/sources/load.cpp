@@ -37,6 +37,7 @@
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
 #include "analyzers/sources/kernel_writes.h"
+#include "analyzers/sources/key_makers.h"
 #include "analyzers/sources/key_python.h"
 #include "analyzers/sources/load_callers.h"
 #include "analyzers/sources/load_code.h"
@@ -164,7 +165,8 @@ class SourceLoader {
         const bool memos = may_hold_memos(bytes);
         const bool plugins = may_hold_plugins(bytes);
         const bool paths = may_hold_path_caches(bytes);
-        if (device_code || keys || maps || memos || plugins || paths)
+        const bool makers = may_hold_key_makers(bytes);
+        if (device_code || keys || maps || memos || plugins || paths || makers)
           read_plain(number, bytes, plain);
         if (device_code) {
           read_device_code(plain, paths_[at], records_.devices[at]);
@@ -174,6 +176,7 @@ class SourceLoader {
         if (keys) read_key_code(number, plain);
         if (memos) add_caches(number, read_memos(plain));
         if (paths) add_caches(number, read_path_caches(plain));
+        if (makers) add_caches(number, read_key_makers(plain));
         if (plugins) read_plugins(plain, records_.files[at].plugins);
         if (maps) find_cpp_maps(plain, number, records_.files[at].maps);
         read_module_texts(bytes, records_.files[at].module_texts);
