@@ -444,6 +444,7 @@ class MemoReader {
         })) {
       return;
     }
+    if (is_named_by_caller(cache)) return;
     if (told([](std::string_view name) { return has_any(name, {"name", "_id"}); })) {
       if (asked.lazy) return;
       std::erase_if(cache.reads, [](const PythonKeyPart& read) {
@@ -453,6 +454,30 @@ class MemoReader {
       });
     }
     if (!cache.parts.empty()) found_.push_back(std::move(cache));
+  }
+
+  // The name of a function that is generated for all that counts, and no name of a source.
+  static bool is_named_by_caller(const PythonCache& cache) {
+    const auto names_function = [](const PythonKeyPart& part) {
+      const std::string name = lower(part.name);
+      return has_any(name, {"func", "kernel"}) && name.ends_with("name");
+    };
+    // What a function works on tells nothing of what it does.
+    const auto is_device = [](const PythonKeyPart& part) {
+      return has_any(lower(part.name), {"dev", "context", "ctx", "queue", "stream"});
+    };
+    const auto is_source = [](const PythonKeyPart& read) {
+      return has_any(lower(read.name), {"source", "src", "code"});
+    };
+    bool named = false;
+    for (const PythonKeyPart& part : cache.parts) {
+      if (names_function(part)) {
+        named = true;
+      } else if (!is_device(part)) {
+        return false;
+      }
+    }
+    return named && std::none_of(cache.reads.begin(), cache.reads.end(), is_source);
   }
 
   static bool counts(std::string_view name) {
