@@ -284,6 +284,7 @@ class MemoReader {
           {path_of(root), std::string(input_word(root)), form, code_.place_of(root.node)});
     }
     read_build(function, made, key, made_elsewhere, cache);
+    read_device(object, made.call, key, cache);
     if (cache.reads_known) found_.push_back(std::move(cache));
   }
 
@@ -311,6 +312,31 @@ class MemoReader {
       const bool first = is_first(code_.function_of(at));
       const auto [known, added] = settled_.emplace(code_.syntax.text_of(left), first);
       if (!added) known->second = known->second && first;
+    }
+  }
+
+  // Something that CuPy loaded belongs to the device that was the current one.
+  void read_device(SyntaxIndex object, SyntaxIndex call, const FlowTrace& key,
+                   PythonCache& cache) const {
+    const bool tells = std::any_of(key.words.begin(), key.words.end(), [](std::string_view word) {
+      const std::string plain = lower(word);
+      for (const std::string_view part : {"dev", "ctx", "context", "gpu", "ordinal"}) {
+        if (plain.find(part) != plain.npos) return true;
+      }
+      return false;
+    });
+    // An object may be made for each device.
+    if (tells || !cache.reads_known || !code_.syntax.is(object, SyntaxKind::identifier)) return;
+    const SyntaxIndex entered = code_.flow.function_of(call);
+    std::vector<SyntaxIndex> calls = {call};
+    if (entered != no_syntax) {
+      const std::vector<SyntaxIndex>& inner = code_.calls_in(entered);
+      if (inner.size() <= max_calls) calls.insert(calls.end(), inner.begin(), inner.end());
+    }
+    for (const SyntaxIndex one : calls) {
+      if (code_.flow.called(one) != "compile_with_cache") continue;
+      cache.reads.push_back({"current device", {}, "value", code_.place_of(one)});
+      return;
     }
   }
 
