@@ -48,6 +48,21 @@ bool is_of_tensor(std::string_view field) {
   return std::find(all.begin(), all.end(), field.substr(0, field.find('.'))) != all.end();
 }
 
+// What a tuner finds depends on it; how long it looks and for what sizes may be left out.
+bool decides_tuning(std::string_view word) {
+  std::string rest = lower(word);
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('_'), rest.size());
+    const std::string_view part = std::string_view(rest).substr(0, end);
+    for (const std::string_view one : {"backend", "dtype", "arch", "architecture", "capability",
+                                       "precision", "layout", "dialect", "flags"}) {
+      if (part == one) return true;
+    }
+    rest.erase(0, end + 1);
+  }
+  return false;
+}
+
 // What tells objects apart by itself.
 bool tells_all(std::string_view field) {
   const std::string word = lower(field.substr(field.rfind('.') + 1));
@@ -147,6 +162,19 @@ class MemoReader {
     return name.starts_with("compile_");
   }
 
+  // What looks for the best way to run something.
+  bool tunes(SyntaxIndex call) const {
+    std::string_view name = code_.flow.called(call);
+    while (name.starts_with("_")) name.remove_prefix(1);
+    if (name == "search") {
+      const SyntaxIndex function = code_.syntax.child(call, SyntaxField::function);
+      return !code_.flow.is_named(function, "re.search");
+    }
+    return name == "tune" || name == "autotune" || name.starts_with("tune_") ||
+           name.starts_with("autotune_") || name.starts_with("search_") ||
+           name.starts_with("find_best");
+  }
+
   // The one call that makes code in a helper of this file, or in one that it calls.
   Made made_in(SyntaxIndex call, const FlowFrame* frame) {
     constexpr std::uint32_t deepest = 3;
@@ -223,7 +251,7 @@ class MemoReader {
     for (const SyntaxIndex one : values) {
       for (const SyntaxIndex call : calls) {
         if (call < one || call >= code_.syntax[one].next) continue;
-        if (!compiles(call)) {
+        if (!compiles(call) && !(call == one && tunes(call))) {
           // The value itself, not something in it.
           if (call == one && is_helper(call)) helper = helper == no_syntax ? call : function;
           continue;
@@ -412,10 +440,12 @@ class MemoReader {
     for (const SyntaxIndex one : given) build.take(code_.flow.of(one, made.frame), false);
     if (build.limited) return;
     cache.reads_known = true;
+    const bool tuned = !compiles(call);
     for (const FlowRoot& root : build.roots) {
       const bool handed =
           root.kind == FlowRoot::Kind::parameter && code_.scopes.scope_of(root.node) == function;
       const std::string name = plain_name(root.name);
+      if (tuned && !decides_tuning(root.field.empty() ? root.name : root.field)) continue;
       if (!handed || name == "self" || name == "cls" || leaves_build_alone(root)) continue;
       // What a name stands for may be all that is built under that name.
       if (input_word(root) == "source" && is_named(cache)) continue;
