@@ -63,6 +63,17 @@ bool decides_tuning(std::string_view word) {
   return false;
 }
 
+// A setting by its name, and no operand whose type alone may count.
+bool names_setting(std::string_view word) {
+  const std::string plain = lower(word);
+  for (const std::string_view part :
+       {"num", "warps", "stages", "threads", "block", "tile", "size", "unroll", "mode", "type",
+        "bits", "option", "causal", "kind", "precision", "vector", "width"}) {
+    if (plain.find(part) != plain.npos) return true;
+  }
+  return decides_tuning(word);
+}
+
 // What tells objects apart by itself.
 bool tells_all(std::string_view field) {
   const std::string word = lower(field.substr(field.rfind('.') + 1));
@@ -446,6 +457,8 @@ class MemoReader {
           root.kind == FlowRoot::Kind::parameter && code_.scopes.scope_of(root.node) == function;
       const std::string name = plain_name(root.name);
       if (tuned && !decides_tuning(root.field.empty() ? root.name : root.field)) continue;
+      // `self._compile(x)` may be handed operands.
+      if (code_.flow.called(call) == "_compile" && !names_setting(name)) continue;
       if (!handed || name == "self" || name == "cls" || leaves_build_alone(root)) continue;
       // What a name stands for may be all that is built under that name.
       if (input_word(root) == "source" && is_named(cache)) continue;

@@ -117,6 +117,7 @@ class MakerReader {
   void look_at(const Scope& scope) {
     if (scope.body.end - scope.body.begin > max_body || is_prescribed(scope)) return;
     if (!is_used("return", scope.body)) return;
+    maker_ = token(scope.name_token).text;
     const Tokens inside(tokens_.data() + scope.parameters.begin,
                         scope.parameters.end - scope.parameters.begin);
     const std::vector<Tokens> parts = split_call_arguments(inside);
@@ -176,11 +177,23 @@ class MakerReader {
   // What is found by what stands at `at`, in a container that isn't one of several.
   bool finds(std::uint32_t at) const {
     if (at < 4) return false;
-    if (token(at - 1).is('[')) return token(at - 2).is_identifier();
+    if (token(at - 1).is('[')) return token(at - 2).is_identifier() && keeps(at - 2);
     if (!token(at - 1).is('(') || !is_dot(at - 3)) return false;
     if (!is_one(token(at - 2).text, {"find", "count", "contains", "at"})) return false;
-    return token(at - 4).is_identifier() ||
-           (token(at - 4).is(')') && at > 4 && token(at - 5).is('('));
+    if (token(at - 4).is_identifier()) return keeps(at - 4);
+    return at > 5 && token(at - 4).is(')') && token(at - 5).is('(') && keeps(at - 6);
+  }
+
+  // Kernels, or what is known of them, by its name or that of the function.
+  bool keeps(std::uint32_t container) const {
+    for (const std::string_view name : {token(container).text, maker_}) {
+      const std::string word = lower(name);
+      for (const std::string_view part : {"cache", "kernel", "plan", "module", "pipeline",
+                                          "program", "compiled", "executable", "tun", "algo"}) {
+        if (word.find(part) != word.npos) return true;
+      }
+    }
+    return false;
   }
 
   PythonPlace place_of(std::uint32_t at) const { return {token(at).offset, token(at).length}; }
@@ -189,6 +202,8 @@ class MakerReader {
   const std::vector<Token>& tokens_;
   const std::vector<std::uint32_t>& partners_;
   std::vector<PythonCache> found_;
+  // The function that is looked at.
+  std::string_view maker_;
 };
 
 }  // namespace

@@ -50,6 +50,12 @@ bool asks_file(std::string_view name) {
          begins_with(word, {"load", "read", "try_load", "tryload", "restore", "open"});
 }
 
+bool reads_file(std::string_view name) {
+  const std::string word = lower(name);
+  return word == "ifstream" || has_any(word, {"load", "read", "open", "from_file", "fromfile",
+                                              "restore", "import", "map_file", "mmap"});
+}
+
 bool writes_file(std::string_view name) {
   const std::string word = lower(name);
   return word == "fopen" || word == "ofstream" || word == "rename" ||
@@ -163,7 +169,7 @@ class PathReader {
                            (token(given.begin + 1).is("::") || token(given.begin + 1).is('(')));
       if (!alone || !statements.defines(path.text)) continue;
       if (++questions > max_questions) return false;
-      if (!is_written(path.text, build, body.end)) continue;
+      if (!is_written(path.text, build, body.end) || !is_served(path.text, body)) continue;
       if (add(function, statements, build, given.begin)) return true;
     }
     return false;
@@ -173,6 +179,19 @@ class PathReader {
     for (std::uint32_t at = from; at < end; ++at) {
       const TokenRange given = handed(at, end);
       if (given.begin == given.end || !writes_file(token(at).text)) continue;
+      for (std::uint32_t word = given.begin; word < given.end; ++word) {
+        if (token(word).is(path)) return true;
+      }
+    }
+    return false;
+  }
+
+  // Whether the file is read, or its path given back: a log is only written.
+  bool is_served(std::string_view path, TokenRange body) const {
+    for (std::uint32_t at = body.begin; at < body.end; ++at) {
+      if (token(at).is("return") && at + 1 < body.end && token(at + 1).is(path)) return true;
+      const TokenRange given = handed(at, body.end);
+      if (given.begin == given.end || !reads_file(token(at).text)) continue;
       for (std::uint32_t word = given.begin; word < given.end; ++word) {
         if (token(word).is(path)) return true;
       }
