@@ -57,6 +57,54 @@ TEST_CASE("blocks and lambdas that never end are read to the end of the file") {
   CHECK(caches_in("csrc/a.cpp", deep) <= 1);
 }
 
+TEST_CASE("files that are looked for without end are looked at for a while") {
+  const std::string begin =
+      "void build(const std::string& code, const std::string& flags) {\n"
+      "  auto file = folder_ / hex(fnv(code));\n";
+  const std::string end = "  compile_program(code, flags);\n  write_file(file, code);\n}\n";
+  const std::string question = "  if (load_file(file)) return;\n";
+  const std::string head_of_file = "// cache\n";
+  CHECK(caches_in("csrc/a.cpp", head_of_file + begin + question + end) == 1);
+  // Of each function one.
+  CHECK(caches_in("csrc/a.cpp", head_of_file + begin + question + end + begin + question + end) ==
+        2);
+  std::string other;
+  for (int at = 0; at < 100; ++at) {
+    other +=
+        "  auto f" + std::to_string(at) + " = code;\n  load_file(f" + std::to_string(at) + ");\n";
+  }
+  CHECK(caches_in("csrc/a.cpp", head_of_file + begin + other + question + end) == 0);
+  std::string many = head_of_file;
+  for (int at = 0; at < 500; ++at) many += begin + question + end;
+  const std::size_t found = caches_in("csrc/a.cpp", many);
+  CHECK(found > 2);
+  CHECK(found <= 16);
+}
+
+TEST_CASE("helpers of a path that call each other, and many that make keys") {
+  std::string text = "// cache\n";
+  for (int at = 0; at < 40; ++at) {
+    text += "std::string p" + std::to_string(at) + "(const std::string& s) { return p" +
+            std::to_string((at + 1) % 40) + "(s); }\n";
+  }
+  text +=
+      "void build(const std::string& code, const std::string& flags) {\n"
+      "  auto file = p0(code);\n  if (load_file(file)) return;\n"
+      "  compile_program(code, flags);\n  write_file(file, code);\n}\n";
+  // So many are not followed.
+  CHECK(caches_in("csrc/a.cpp", text) == 0);
+  std::string makers = "// cache\n";
+  for (int at = 0; at < 200; ++at) {
+    const std::string name = "n" + std::to_string(at) + "_key";
+    makers += "int " + name + "(int rows, Backend backend) { return rows; }\n" + "int f" +
+              std::to_string(at) + "(int rows, Backend backend) { return map.find(" + name +
+              "(rows, backend)); }\n";
+  }
+  const std::size_t found = caches_in("csrc/a.cpp", makers);
+  CHECK(found > 1);
+  CHECK(found <= 16);
+}
+
 TEST_CASE("paths of fields have a longest, and a tuner with very many names some") {
   std::string field = "config";
   for (int at = 0; at < 3000; ++at) field += ".f" + std::to_string(at);

@@ -299,13 +299,19 @@ class CacheKeyReader {
 static bool may_hold_builds(std::string_view text) {
   const auto has = [text](std::string_view word) { return text.find(word) != text.npos; };
   if (has(cache_key_mark)) return true;
+  const bool looks = has("not in ") || has("KeyError") || has(".get(") || has(" in self.") ||
+                     has(" in _") || has("ache:");
   for (const std::string_view kernel :
-       {".compile(", "compile_", "RawKernel", "RawModule", "SourceModule", "ElementwiseKernel",
-        "ReductionKernel", "load_inline", "build_kernel", "build_module", "build_program",
-        "make_kernel", "create_kernel", "generate_kernel", "jit_kernel", "jit_compile",
-        "create_program"}) {
-    if (has(kernel) && (has("not in ") || has("KeyError") || has(".get("))) return true;
+       {".compile(",         "compile_",        "RawKernel",     "RawModule",       "SourceModule",
+        "ElementwiseKernel", "ReductionKernel", "load_inline",   "build_kernel",    "build_module",
+        "build_program",     "make_kernel",     "create_kernel", "generate_kernel", "jit_kernel",
+        "jit_compile",       "create_program",  "tune(",         "tune_",           "search(",
+        "search_",           "find_best"}) {
+    if (has(kernel) && looks) return true;
   }
+  const bool tunes = has("tune(") || has("tune_") || has("find_best") ||
+                     (has("search") && (has("tuning") || has("uner")));
+  if (tunes && looks) return true;
   const bool asks = has("exists(") || has("is_file(") || has("isfile(");
   const bool library = has(".so") || has("_SUFFIX") || has(".cubin") || has(".hsaco");
   if (asks && library && (has("subprocess") || has("os.system") || has("cpp_extension"))) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -47,6 +48,32 @@ bool is_of_tensor(std::string_view field) {
   return std::find(all.begin(), all.end(), field.substr(0, field.find('.'))) != all.end();
 }
 
+// What a tuner finds depends on it; how long it looks and for what sizes may be left out.
+bool decides_tuning(std::string_view word) {
+  std::string rest = lower(word);
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('_'), rest.size());
+    const std::string_view part = std::string_view(rest).substr(0, end);
+    for (const std::string_view one : {"backend", "dtype", "arch", "architecture", "capability",
+                                       "precision", "layout", "dialect", "flags"}) {
+      if (part == one) return true;
+    }
+    rest.erase(0, end + 1);
+  }
+  return false;
+}
+
+// A setting by its name, and no operand whose type alone may count.
+bool names_setting(std::string_view word) {
+  const std::string plain = lower(word);
+  for (const std::string_view part :
+       {"num", "warps", "stages", "threads", "block", "tile", "size", "unroll", "mode", "type",
+        "bits", "option", "causal", "kind", "precision", "vector", "width"}) {
+    if (plain.find(part) != plain.npos) return true;
+  }
+  return decides_tuning(word);
+}
+
 // What tells objects apart by itself.
 bool tells_all(std::string_view field) {
   const std::string word = lower(field.substr(field.rfind('.') + 1));
@@ -75,25 +102,66 @@ class MemoReader {
   std::vector<PythonCache> run() {
     const PythonSyntax& syntax = code_.syntax;
     for (SyntaxIndex at = 0; at < syntax.nodes.size() && found_.size() < max_caches; ++at) {
+      if (syntax.is(at, SyntaxKind::call)) look_at_put(at);
       if (!syntax.is(at, SyntaxKind::assignment)) continue;
       const SyntaxIndex left = syntax.child(at, SyntaxField::left);
       const SyntaxIndex right = syntax.child(at, SyntaxField::right);
       if (!syntax.is(left, SyntaxKind::subscript) || right == no_syntax) continue;
-      look_at(left, right);
+      const SyntaxIndex object = syntax.child(left, SyntaxField::value);
+      std::vector<SyntaxIndex> key = syntax.children(left);
+      std::erase(key, object);
+      look_at({left, object, std::move(key), right});
     }
     return std::move(found_);
   }
 
  private:
+  // `cache[key] = value`, `cache.put(key, value)`
+  struct Store {
+    SyntaxIndex place = no_syntax;
+    SyntaxIndex object = no_syntax;
+    std::vector<SyntaxIndex> key;
+    SyntaxIndex value = no_syntax;
+  };
+
+  // A call that makes code, in a helper of the file where there is a frame.
+  struct Made {
+    SyntaxIndex call = no_syntax;
+    const FlowFrame* frame = nullptr;
+  };
+
+  void look_at_put(SyntaxIndex call) {
+    const std::string_view name = code_.flow.called(call);
+    if (name != "put" && name != "set" && name != "add" && name != "store" && name != "insert") {
+      return;
+    }
+    const SyntaxIndex function = code_.syntax.child(call, SyntaxField::function);
+    if (!code_.syntax.is(function, SyntaxKind::attribute)) return;
+    const SyntaxIndex object = code_.syntax.child(function, SyntaxField::object);
+    const std::vector<SyntaxIndex> given = code_.flow.arguments(call);
+    if (object == no_syntax || given.size() != 2) return;
+    if (code_.syntax.text_of(object).size() > 80) return;
+    if (lower(code_.syntax.text_of(object)).find("cache") == std::string::npos) return;
+    look_at({call, object, {given[0]}, given[1]});
+  }
+
   // What makes code of its arguments, and doesn't keep it itself.
   bool compiles(SyntaxIndex call) const {
-    const std::string_view name = code_.flow.called(call);
+    std::string_view name = code_.flow.called(call);
+    const bool own = name.starts_with("_");
+    while (name.starts_with("_")) name.remove_prefix(1);
     constexpr std::array<std::string_view, 15> builders = {
         "RawKernel",     "RawModule",       "SourceModule", "ElementwiseKernel", "ReductionKernel",
         "load_inline",   "build_kernel",    "build_module", "build_program",     "make_kernel",
         "create_kernel", "generate_kernel", "jit_kernel",   "jit_compile",       "create_program"};
     if (std::find(builders.begin(), builders.end(), name) != builders.end()) return true;
     const SyntaxIndex function = code_.syntax.child(call, SyntaxField::function);
+    // `self._compile(…)` of whoever keeps the result.
+    if (own && name == "compile") return true;
+    if (name == "build") {
+      const SyntaxIndex object = code_.syntax.child(function, SyntaxField::object);
+      return code_.syntax.is(object, SyntaxKind::call) && code_.flow.called(object) == "Program";
+    }
     if (name == "compile") {
       // Not that of Python, of `re` and of PyTorch.
       if (!code_.syntax.is(function, SyntaxKind::attribute)) return false;
@@ -102,19 +170,82 @@ class MemoReader {
              !code_.flow.is_named(function, "re.compile") &&
              !code_.flow.is_named(function, "torch.compile");
     }
-    return name.starts_with("compile_") || name.starts_with("_compile_");
+    return name.starts_with("compile_");
+  }
+
+  // What looks for the best way to run something.
+  bool tunes(SyntaxIndex call) const {
+    std::string_view name = code_.flow.called(call);
+    while (name.starts_with("_")) name.remove_prefix(1);
+    if (name == "search") {
+      const SyntaxIndex function = code_.syntax.child(call, SyntaxField::function);
+      return !code_.flow.is_named(function, "re.search");
+    }
+    return name == "tune" || name == "autotune" || name.starts_with("tune_") ||
+           name.starts_with("autotune_") || name.starts_with("search_") ||
+           name.starts_with("find_best");
+  }
+
+  // The one call that makes code in a helper of this file, or in one that it calls.
+  Made made_in(SyntaxIndex call, const FlowFrame* frame) {
+    constexpr std::uint32_t deepest = 3;
+    Made made;
+    for (std::uint32_t depth = 0; depth < deepest; ++depth) {
+      const SyntaxIndex entered = code_.flow.function_of(call);
+      if (entered == no_syntax || keeps(entered)) return {};
+      frame = code_.flow.enter(entered, call, frame);
+      if (frame == nullptr) return {};
+      SyntaxIndex next = no_syntax;
+      if (code_.calls_in(entered).size() > max_calls) return {};
+      for (const SyntaxIndex inner : code_.calls_in(entered)) {
+        if (compiles(inner)) {
+          if (made.call != no_syntax) return {};
+          made = {inner, frame};
+        } else if (is_helper(inner)) {
+          next = next == no_syntax ? inner : entered;
+        }
+      }
+      if (made.call != no_syntax || next == no_syntax || next == entered) return made;
+      call = next;
+    }
+    return {};
+  }
+
+  // By its name it makes something of this file.
+  bool is_helper(SyntaxIndex call) const {
+    std::string_view name = code_.flow.called(call);
+    while (name.starts_with("_")) name.remove_prefix(1);
+    const bool makes = name.starts_with("build") || name.starts_with("make") ||
+                       name.starts_with("create") || name.starts_with("jit") ||
+                       name.starts_with("generate") || name.find("compile") != name.npos;
+    return makes && code_.flow.function_of(call) != no_syntax;
+  }
+
+  // It looks for itself whether it has made it already.
+  bool keeps(SyntaxIndex function) {
+    const auto [known, added] = keeps_.emplace(function, true);
+    if (added) known->second = looks_itself(function);
+    return known->second;
+  }
+
+  bool looks_itself(SyntaxIndex function) const {
+    const SyntaxIndex above = code_.syntax[function].parent;
+    if (code_.syntax.is(above, SyntaxKind::decorated_definition)) return true;
+    const std::string text = lower(code_.syntax.text_of(function));
+    return text.size() > max_function || text.find("cache[") != text.npos ||
+           text.find("cache.") != text.npos;
   }
 
   // One that is called `cache` is told by its function.
   std::string name_of(std::string_view variable, SyntaxIndex function) const {
-    std::string name = plain_name(variable);
+    std::string name = plain_name(variable.substr(0, variable.find('[')));
     const SyntaxIndex made = code_.syntax.child(function, SyntaxField::name);
     if (lower(name) != "cache" || made == no_syntax) return name;
     return std::string(code_.syntax.text_of(made));
   }
 
   // The call that makes the value, in it or in what a name of the function was given.
-  SyntaxIndex maker_of(SyntaxIndex function, SyntaxIndex value) const {
+  Made maker_of(SyntaxIndex function, SyntaxIndex value) {
     std::vector<SyntaxIndex> values = {value};
     if (code_.syntax.is(value, SyntaxKind::identifier)) {
       values.clear();
@@ -125,17 +256,24 @@ class MemoReader {
       }
     }
     SyntaxIndex made = no_syntax;
+    SyntaxIndex helper = no_syntax;
     const std::vector<SyntaxIndex>& calls = code_.calls_in(function);
-    if (calls.size() > max_calls || values.size() > PythonScopes::max_meanings) return no_syntax;
+    if (calls.size() > max_calls || values.size() > PythonScopes::max_meanings) return {};
     for (const SyntaxIndex one : values) {
       for (const SyntaxIndex call : calls) {
-        if (call < one || call >= code_.syntax[one].next || !compiles(call)) continue;
+        if (call < one || call >= code_.syntax[one].next) continue;
+        if (!compiles(call) && !(call == one && tunes(call))) {
+          // The value itself, not something in it.
+          if (call == one && is_helper(call)) helper = helper == no_syntax ? call : function;
+          continue;
+        }
         // Two ways to make it have two lists of what they read.
-        if (made != no_syntax) return no_syntax;
+        if (made != no_syntax) return {};
         made = call;
       }
     }
-    return made;
+    if (made != no_syntax) return {made, nullptr};
+    return helper == no_syntax || helper == function ? Made() : made_in(helper, nullptr);
   }
 
   // Whether the function looks first: `key in cache`, `cache.get(key)`.
@@ -148,41 +286,97 @@ class MemoReader {
     return text.find("except KeyError") != text.npos;
   }
 
-  void look_at(SyntaxIndex left, SyntaxIndex right) {
-    const SyntaxIndex function = code_.function_of(left);
-    const SyntaxIndex object = code_.syntax.child(left, SyntaxField::value);
+  void look_at(const Store& store) {
+    const SyntaxIndex function = code_.function_of(store.place);
+    const SyntaxIndex object = store.object;
     if (function == no_syntax || object == no_syntax || ++looked_ > max_assignments) return;
     if (code_.syntax.text_of(function).size() > max_function) return;
     const std::string_view name = code_.syntax.text_of(object);
     if (name.size() > 80 || !asks(function, name)) return;
-    const SyntaxIndex call = maker_of(function, right);
-    if (call == no_syntax || !told_.insert({function, std::string(name)}).second) return;
+    const Made made = maker_of(function, store.value);
+    if (made.call == no_syntax || !told_.insert({function, std::string(name)}).second) return;
     FlowTrace key;
-    for (const SyntaxIndex part : code_.syntax.children(left)) {
-      if (part != object) key.take(code_.flow.of(part, nullptr), false);
+    for (const SyntaxIndex part : store.key) key.take(code_.flow.of(part, nullptr), false);
+    // `cache[device][key]`
+    if (code_.syntax.is(object, SyntaxKind::subscript)) {
+      key.take(code_.flow.of(object, nullptr), false);
     }
     if (key.limited || key.roots.empty() || is_handed(function, object)) return;
     // What the caller made of everything that counts.
     const bool made_elsewhere =
-        std::any_of(key.roots.begin(), key.roots.end(), [](const auto& root) {
+        std::any_of(key.roots.begin(), key.roots.end(), [this](const FlowRoot& root) {
           const std::string word = lower(root.name);
-          return word.find("key") != word.npos || word.find("hash") != word.npos ||
-                 word.find("digest") != word.npos;
+          const bool tells = word.find("key") != word.npos || word.find("hash") != word.npos ||
+                             word.find("digest") != word.npos;
+          return tells && !is_settled(root);
         });
     const bool named = std::any_of(key.roots.begin(), key.roots.end(), is_name_of_function);
     if (made_elsewhere && !named) return;
     PythonCache cache;
     cache.name = name_of(name, function);
     cache.kind = "memory";
-    cache.place = code_.place_of(left);
+    cache.place = code_.place_of(store.place);
     cache.parts_known = true;
     for (const FlowRoot& root : key.roots) {
       const std::string_view form = is_name_of_function(root) ? "name" : form_word(root.form);
       cache.parts.push_back(
           {path_of(root), std::string(input_word(root)), form, code_.place_of(root.node)});
     }
-    read_build(function, call, key, made_elsewhere, cache);
+    read_build(function, made, key, made_elsewhere, cache);
+    read_device(object, made.call, key, cache);
     if (cache.reads_known) found_.push_back(std::move(cache));
+  }
+
+  // An attribute that is made with its object knows nothing of what a call is handed later.
+  bool is_settled(const FlowRoot& root) {
+    if (root.kind == FlowRoot::Kind::digest) return is_first(code_.function_of(root.node));
+    if (root.kind != FlowRoot::Kind::attribute) return false;
+    if (!settled_read_) read_settled();
+    const auto found = settled_.find(root.name);
+    return found != settled_.end() && found->second;
+  }
+
+  bool is_first(SyntaxIndex function) const {
+    if (function == no_syntax) return false;
+    const SyntaxIndex name = code_.syntax.child(function, SyntaxField::name);
+    return name != no_syntax && code_.syntax.text_of(name) == "__init__";
+  }
+
+  void read_settled() {
+    settled_read_ = true;
+    for (SyntaxIndex at = 0; at < code_.syntax.nodes.size(); ++at) {
+      if (!code_.syntax.is(at, SyntaxKind::assignment)) continue;
+      const SyntaxIndex left = code_.syntax.child(at, SyntaxField::left);
+      if (!code_.syntax.is(left, SyntaxKind::attribute)) continue;
+      const bool first = is_first(code_.function_of(at));
+      const auto [known, added] = settled_.emplace(code_.syntax.text_of(left), first);
+      if (!added) known->second = known->second && first;
+    }
+  }
+
+  // Something that CuPy loaded belongs to the device that was the current one.
+  void read_device(SyntaxIndex object, SyntaxIndex call, const FlowTrace& key,
+                   PythonCache& cache) const {
+    const bool tells = std::any_of(key.words.begin(), key.words.end(), [](std::string_view word) {
+      const std::string plain = lower(word);
+      for (const std::string_view part : {"dev", "ctx", "context", "gpu", "ordinal"}) {
+        if (plain.find(part) != plain.npos) return true;
+      }
+      return false;
+    });
+    // An object may be made for each device.
+    if (tells || !cache.reads_known || !code_.syntax.is(object, SyntaxKind::identifier)) return;
+    const SyntaxIndex entered = code_.flow.function_of(call);
+    std::vector<SyntaxIndex> calls = {call};
+    if (entered != no_syntax) {
+      const std::vector<SyntaxIndex>& inner = code_.calls_in(entered);
+      if (inner.size() <= max_calls) calls.insert(calls.end(), inner.begin(), inner.end());
+    }
+    for (const SyntaxIndex one : calls) {
+      if (code_.flow.called(one) != "compile_with_cache") continue;
+      cache.reads.push_back({"current device", {}, "value", code_.place_of(one)});
+      return;
+    }
   }
 
   // Whether a line of the function holds the two against each other: `assert x.shape == y.shape`.
@@ -246,22 +440,25 @@ class MemoReader {
     });
   }
 
-  void read_build(SyntaxIndex function, SyntaxIndex call, const FlowTrace& key, bool made_elsewhere,
+  void read_build(SyntaxIndex function, const Made& made, const FlowTrace& key, bool made_elsewhere,
                   PythonCache& cache) {
+    const SyntaxIndex call = made.call;
     std::vector<SyntaxIndex> given = code_.flow.arguments(call);
     if (given.empty()) return;
-    FlowTrace all;
-    for (const SyntaxIndex one : given) all.take(code_.flow.of(one, nullptr), false);
     // Behind the kernel stand the operands of its first call: of these the types alone count.
     if (code_.flow.called(call) == "compile") given.resize(1);
     FlowTrace build;
-    for (const SyntaxIndex one : given) build.take(code_.flow.of(one, nullptr), false);
+    for (const SyntaxIndex one : given) build.take(code_.flow.of(one, made.frame), false);
     if (build.limited) return;
     cache.reads_known = true;
+    const bool tuned = !compiles(call);
     for (const FlowRoot& root : build.roots) {
       const bool handed =
           root.kind == FlowRoot::Kind::parameter && code_.scopes.scope_of(root.node) == function;
       const std::string name = plain_name(root.name);
+      if (tuned && !decides_tuning(root.field.empty() ? root.name : root.field)) continue;
+      // `self._compile(x)` may be handed operands.
+      if (code_.flow.called(call) == "_compile" && !names_setting(name)) continue;
       if (!handed || name == "self" || name == "cls" || leaves_build_alone(root)) continue;
       // What a name stands for may be all that is built under that name.
       if (input_word(root) == "source" && is_named(cache)) continue;
@@ -282,7 +479,7 @@ class MemoReader {
         continue;
       add_read(name, root, cache);
     }
-    const SyntaxIndex typed = type_in(call);
+    const SyntaxIndex typed = made.frame == nullptr ? type_in(call) : no_syntax;
     if (typed != no_syntax && std::none_of(key.words.begin(), key.words.end(), says_type)) {
       cache.reads.push_back({"dtype", "dtypes", "value", code_.place_of(typed)});
     }
@@ -362,6 +559,10 @@ class MemoReader {
   PythonCode& code_;
   std::set<std::pair<SyntaxIndex, std::string>> told_;
   std::set<std::string_view> named_functions_;
+  // Attributes that are given a value, and whether that is where their object is made alone.
+  std::map<std::string_view, bool> settled_;
+  bool settled_read_ = false;
+  std::map<SyntaxIndex, bool> keeps_;
   std::vector<PythonCache> found_;
   std::size_t looked_ = 0;
 };

@@ -38,12 +38,14 @@
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
 #include "analyzers/sources/kernel_writes.h"
+#include "analyzers/sources/key_makers.h"
 #include "analyzers/sources/key_python.h"
 #include "analyzers/sources/load_callers.h"
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/memo_code.h"
 #include "analyzers/sources/onnx.h"
 #include "analyzers/sources/paddle.h"
+#include "analyzers/sources/path_code.h"
 #include "analyzers/sources/plugin_classes.h"
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/registrars_cpp.h"
@@ -168,7 +170,10 @@ class SourceLoader {
         const bool maps = may_hold_maps(bytes);
         const bool memos = may_hold_memos(bytes);
         const bool plugins = may_hold_plugins(bytes);
-        if (device_code || keys || maps || memos || plugins) read_plain(number, bytes, plain);
+        const bool paths = may_hold_path_caches(bytes);
+        const bool makers = may_hold_key_makers(bytes);
+        if (device_code || keys || maps || memos || plugins || paths || makers)
+          read_plain(number, bytes, plain);
         if (device_code) {
           read_device_code(plain, paths_[at], records_.devices[at]);
           records_.devices[at].launches.accepted =
@@ -176,6 +181,8 @@ class SourceLoader {
         }
         if (keys) read_key_code(number, plain);
         if (memos) add_caches(number, read_memos(plain));
+        if (paths) add_caches(number, read_path_caches(plain));
+        if (makers) add_caches(number, read_key_makers(plain));
         if (plugins) read_plugins(plain, records_.files[at].plugins);
         if (maps) find_cpp_maps(plain, number, records_.files[at].maps);
         read_module_texts(bytes, records_.files[at].module_texts);

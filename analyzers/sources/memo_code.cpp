@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t max_caches = 32;
 constexpr std::size_t max_candidates = 128;
 constexpr std::uint32_t max_body = 40'000;
+// With the body of a lambda in it.
+constexpr std::uint32_t max_call = 2'000;
 // Of a function; each may be looked for in all of it.
 constexpr std::size_t max_parameters = 128;
 // Of one parameter.
@@ -67,6 +69,10 @@ struct Use {
   std::uint32_t token = no_token;
   // Of what is stored.
   TokenRange value;
+  // `cache_get(cache, &key)` of C.
+  bool free = false;
+  // `get_module(key, [&] { return code; })`
+  bool lazy = false;
 };
 
 class MemoReader {
@@ -76,9 +82,16 @@ class MemoReader {
 
   std::vector<PythonCache> read() {
     for (std::uint32_t at = 0; at + 4 < tokens_.size(); ++at) {
-      if (!is_question(at)) continue;
+      std::optional<Use> asked;
+      if (is_question(at)) {
+        asked = Use{tokens_[at - 2].text, tokens_[at + 2].text, at - 2, {}};
+      } else {
+        asked = free_question(at);
+        if (!asked) asked = lazy_question(at);
+      }
+      if (!asked) continue;
       if (++looked_ > max_candidates || found_.size() >= max_caches) break;
-      look_at({tokens_[at - 2].text, tokens_[at + 2].text, at, {}});
+      look_at(*asked);
     }
     return std::move(found_);
   }
@@ -96,6 +109,96 @@ class MemoReader {
            token(at + 2).is_identifier() && token(at + 3).is(')');
   }
 
+  // The arguments of the call at `at`, of a function that keeps things and does one of these.
+  std::vector<Tokens> arguments_of(std::uint32_t at,
+                                   std::initializer_list<std::string_view> does) const {
+    if (!token(at).is_identifier() || !token(at + 1).is('(')) return {};
+    const std::uint32_t close = partners_[at + 1];
+    if (close == no_token || close > at + 64) return {};
+    if (at > 0 && (is_dot(at - 1) || token(at - 1).is("::"))) return {};
+    const std::string name = lower(token(at).text);
+    if (!has_any(name, {"cache", "hash", "map", "table"}) || !has_any(name, does)) return {};
+    return split_call_arguments(Tokens(tokens_.data() + at + 2, close - at - 2));
+  }
+
+  // `cache_get(context->cache, &key)`
+  std::optional<Use> free_question(std::uint32_t at) const {
+    const std::vector<Tokens> given = arguments_of(at, {"get", "find", "lookup", "search"});
+    if (given.size() != 2 || given[0].empty() || given[1].empty() || given[1].size() > 2) return {};
+    const Token& cache = given[0].back();
+    const Token& key = given[1].back();
+    if (!cache.is_identifier() || !key.is_identifier()) return {};
+    if (given[1].size() == 2 && !given[1].front().is('&')) return {};
+    return Use{cache.text, key.text, at, {}, true};
+  }
+
+  // `cache_add(context->cache, memdup(&key, sizeof(key)), value)`
+  std::optional<Use> free_store(const Use& asked, const Scope& function) const {
+    for (std::uint32_t at = asked.token + 1; at + 4 < function.body.end; ++at) {
+      const std::vector<Tokens> given = arguments_of(at, {"add", "put", "insert", "set", "store"});
+      if (given.size() != 3 || given[0].empty() || !given[0].back().is(asked.cache)) continue;
+      const bool same = std::any_of(given[1].begin(), given[1].end(),
+                                    [&asked](const Token& one) { return one.is(asked.key); });
+      if (!same || given[2].empty()) continue;
+      Use use{asked.cache, asked.key, at, {}, true};
+      use.value.begin = static_cast<std::uint32_t>(given[2].data() - tokens_.data());
+      use.value.end = use.value.begin + static_cast<std::uint32_t>(given[2].size());
+      return use;
+    }
+    return {};
+  }
+
+  // `get_module(key, [&] { return code; })`, also with the name of such a function.
+  std::optional<Use> lazy_question(std::uint32_t at) const {
+    if (!token(at).is_identifier() || !token(at + 1).is('(')) return {};
+    const std::string name = lower(token(at).text);
+    if (!has_any(name, {"get", "find", "lookup", "fetch"})) return {};
+    if (!has_any(name, {"module", "library", "kernel", "program", "pipeline", "create", "build",
+                        "compile"})) {
+      return {};
+    }
+    const std::uint32_t close = partners_[at + 1];
+    if (close == no_token || close <= at || close > at + max_call) return {};
+    const Tokens inside(tokens_.data() + at + 2, close - at - 2);
+    const std::vector<Tokens> given = split_call_arguments(inside);
+    for (std::size_t next = 1; next < given.size(); ++next) {
+      const Tokens key = given[next - 1];
+      const Tokens maker = given[next];
+      if (key.size() != 1 || !key[0].is_identifier() || maker.empty()) continue;
+      const auto begin = static_cast<std::uint32_t>(maker.data() - tokens_.data());
+      const bool written = maker[0].is('[');
+      if (!written && (maker.size() != 1 || !is_maker(maker[0].text, at))) continue;
+      Use use{token(at).text, key[0].text, at, {}};
+      use.value = {begin, begin + static_cast<std::uint32_t>(maker.size())};
+      use.lazy = true;
+      return use;
+    }
+    return {};
+  }
+
+  // A little above it is made: `auto builder = [&]() { … };`
+  bool is_maker(std::string_view name, std::uint32_t before) const {
+    constexpr std::uint32_t farthest = 400;
+    for (std::uint32_t at = before; at > 0 && before - at < farthest; --at) {
+      if (token(at).is(name)) return token(at + 1).is('=') && token(at + 2).is('[');
+    }
+    return false;
+  }
+
+  // What is handed to the innermost of them comes later than all around it.
+  const Scope* handed_last(std::uint32_t at) const {
+    const std::vector<Scope>& scopes = source_.shape.scopes;
+    std::size_t depth = 0;
+    constexpr std::size_t deepest = 64;
+    for (std::uint32_t scope = source_.scope_of(at); scope != no_scope && depth < deepest;
+         scope = scopes[scope].parent, ++depth) {
+      if (scopes[scope].kind == ScopeKind::function) return &scopes[scope];
+      const TokenRange given = scopes[scope].parameters;
+      if (scopes[scope].kind == ScopeKind::lambda && given.begin < given.end) return &scopes[scope];
+    }
+    return nullptr;
+  }
+
   // The outermost function around a token.
   const Scope* function_around(std::uint32_t at) const {
     const std::vector<Scope>& scopes = source_.shape.scopes;
@@ -111,6 +214,8 @@ class MemoReader {
 
   // `cache.insert({key, value})`, `cache.emplace(key, value)`, `cache[key] = value`
   std::optional<Use> stored(const Use& asked, const Scope& function) const {
+    if (asked.lazy) return asked;
+    if (asked.free) return free_store(asked, function);
     for (std::uint32_t at = asked.token; at + 4 < function.body.end; ++at) {
       if (!token(at).is(asked.cache)) continue;
       Use use{asked.cache, asked.key, at, {}};
@@ -150,6 +255,7 @@ class MemoReader {
 
   // Whether what is found is used, and not only replaced.
   bool serves(const Use& asked, const Scope& function) const {
+    if (asked.free || asked.lazy) return true;
     // Behind the body stands at least its brace; tokens further on are nobody's.
     const auto is = [&](std::uint32_t at, std::string_view word) {
       return at < function.body.end && token(at).is(word);
@@ -177,8 +283,13 @@ class MemoReader {
       bool fixed = false;
       bool reference = false;
       bool object = false;
+      // A text, as C has them.
+      const bool text = part.size() == 4 && part[0].is("const") && part[1].is("char") &&
+                        part[2].is('*') && part[3].is_identifier();
       for (std::size_t at = 0; at < part.size() && !part[at].is('='); ++at) {
         const Token& word = part[at];
+        // `int rows [[maybe_unused]]`
+        if (word.is('[') && !one.name.empty()) break;
         pointer = pointer || word.is('*') || word.is("&&");
         reference = reference || word.is('&');
         fixed = fixed || word.is("const");
@@ -190,7 +301,8 @@ class MemoReader {
       // How many there are of what is pointed to.
       const bool counts = after_pointer && says_count(one.name);
       after_pointer = pointer;
-      one.setting = !pointer && !object && !counts && (fixed || !reference) && !stands_in(one.name);
+      one.setting =
+          (!pointer || text) && !object && !counts && (fixed || !reference) && !stands_in(one.name);
       if (one.token != no_token) all.push_back(one);
     }
     return all;
@@ -205,9 +317,10 @@ class MemoReader {
   }
 
   void look_at(const Use& asked) {
-    const Scope* function = function_around(asked.token);
+    const Scope* function = asked.lazy ? handed_last(asked.token) : function_around(asked.token);
     if (function == nullptr || function->body.end - function->body.begin > max_body) return;
-    if (!names_built(asked.cache) || !told_.insert({function, asked.cache}).second) return;
+    if (!asked.lazy && !names_built(asked.cache)) return;
+    if (!told_.insert({function, asked.cache}).second) return;
     const std::optional<Use> store = stored(asked, *function);
     if (!store || !serves(asked, *function)) return;
     const std::vector<Given> given = parameters_of(*function);
@@ -220,7 +333,8 @@ class MemoReader {
     if (is_given(asked.key) || is_given(asked.cache) || is_emptied(asked, *function)) return;
     const Statements statements(source_, function->body, asked.token);
     if (!statements.defines(asked.key)) return;
-    const Statements::Origins key = statements.origins({asked.key}, asked.token, {asked.cache});
+    const Statements::Origins key =
+        statements.origins({asked.key}, begin_of_statement(statements, asked.token), {asked.cache});
     std::vector<std::string_view> stop = key.names;
     stop.push_back(asked.cache);
     const std::vector<std::string_view> value = statements.names_in(store->value);
@@ -307,7 +421,7 @@ class MemoReader {
     PythonCache cache;
     cache.name = name_of(asked.cache, function);
     cache.kind = "memory";
-    cache.place = place_of(asked.token - 2);
+    cache.place = place_of(asked.token);
     cache.parts_known = true;
     cache.reads_known = true;
     for (const Given& one : given) {
@@ -315,7 +429,7 @@ class MemoReader {
         add_part(one, key, built, cache);
       } else if (one.setting &&
                  std::binary_search(built.names.begin(), built.names.end(), one.name) &&
-                 counts(one.name) && !is_called(one.name, function) &&
+                 (counts(one.name) || chooses(one.name, built)) && !is_called(one.name, function) &&
                  !is_checked(one.name, function)) {
         cache.reads.push_back({std::string(one.name), {}, "value", place_of(one.token)});
       }
@@ -330,7 +444,9 @@ class MemoReader {
         })) {
       return;
     }
+    if (is_named_by_caller(cache)) return;
     if (told([](std::string_view name) { return has_any(name, {"name", "_id"}); })) {
+      if (asked.lazy) return;
       std::erase_if(cache.reads, [](const PythonKeyPart& read) {
         FlowRoot root;
         root.name = read.name;
@@ -340,10 +456,54 @@ class MemoReader {
     if (!cache.parts.empty()) found_.push_back(std::move(cache));
   }
 
+  // The name of a function that is generated for all that counts, and no name of a source.
+  static bool is_named_by_caller(const PythonCache& cache) {
+    const auto names_function = [](const PythonKeyPart& part) {
+      const std::string name = lower(part.name);
+      return has_any(name, {"func", "kernel"}) && name.ends_with("name");
+    };
+    // What a function works on tells nothing of what it does.
+    const auto is_device = [](const PythonKeyPart& part) {
+      return has_any(lower(part.name), {"dev", "context", "ctx", "queue", "stream"});
+    };
+    const auto is_source = [](const PythonKeyPart& read) {
+      return has_any(lower(read.name), {"source", "src", "code"});
+    };
+    bool named = false;
+    for (const PythonKeyPart& part : cache.parts) {
+      if (names_function(part)) {
+        named = true;
+      } else if (!is_device(part)) {
+        return false;
+      }
+    }
+    return named && std::none_of(cache.reads.begin(), cache.reads.end(), is_source);
+  }
+
   static bool counts(std::string_view name) {
     FlowRoot root;
     root.name = name;
-    return !leaves_build_alone(root);
+    return input_word(root) == "dtypes" || !leaves_build_alone(root);
+  }
+
+  // Which function of a module it is that is kept: `cuModuleGetFunction(&kernel, module, name)`.
+  bool chooses(std::string_view name, const Statements::Origins& built) const {
+    for (const TokenRange range : built.read) {
+      for (std::uint32_t at = range.begin; at + 1 < range.end; ++at) {
+        if (!token(at).is_identifier() || !token(at + 1).is('(')) continue;
+        const std::string called = lower(token(at).text);
+        if (!has_any(called, {"getfunction", "get_function", "createkernel", "dlsym",
+                              "getprocaddress", "getkernel"})) {
+          continue;
+        }
+        const std::uint32_t close = partners_[at + 1];
+        if (close == no_token || close < at || close > range.end) continue;
+        for (std::uint32_t word = at + 2; word < close; ++word) {
+          if (token(word).is(name) && !is_dot(word - 1)) return true;
+        }
+      }
+    }
+    return false;
   }
 
   // The parameter, or its fields one by one where nothing else of it is in the key.
@@ -390,11 +550,20 @@ class MemoReader {
 
 bool may_hold_memos(std::string_view bytes) {
   const auto has = [bytes](std::string_view word) { return bytes.find(word) != bytes.npos; };
-  const bool asks = has("find(") || has("count(") || has("contains(");
+  const bool asks = has("find(") || has("count(") || has("contains(") || has("_get(") ||
+                    has("_lookup(") || has("_search(");
+  // A function that is handed what makes the thing.
+  const bool lazy = has("[&") || has("[=") || has("[this");
+  for (const std::string_view maker :
+       {"_module(", "_library(", "_kernel(", "_program(", "_pipeline(", "Module(", "Library(",
+        "Kernel(", "Program(", "Pipeline(", "OrCreate(", "or_create(", "OrBuild", "or_build",
+        "OrCompile", "or_compile"}) {
+    if (lazy && has(maker)) return true;
+  }
   return asks &&
          (has("ache") || has("plan") || has("kernel") || has("odule") || has("ipeline") ||
           has("rogram")) &&
-         (has("map") || has("emplace(") || has("insert("));
+         (has("map") || has("emplace(") || has("insert(") || has("_add(") || has("_put("));
 }
 
 std::vector<PythonCache> read_memos(const PlainSource& source) { return MemoReader(source).read(); }

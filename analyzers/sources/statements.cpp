@@ -126,6 +126,15 @@ bool Statements::is_block(std::uint32_t brace) const {
   return before.is(')') || is_one(before.text, {"else", "do", "try"});
 }
 
+// The brackets stand in front, behind `const auto&`; further on they are those of something else.
+bool Statements::is_unpacked(std::uint32_t at, TokenRange statement) const {
+  for (std::uint32_t open = statement.begin; open < statement.begin + 4 && open < at; ++open) {
+    if (!token(open).is('[')) continue;
+    return partners_[open] != no_token && at < partners_[open];
+  }
+  return false;
+}
+
 bool Statements::gives_value(std::uint32_t at, TokenRange statement) const {
   const bool first = at == statement.begin;
   const std::string_view next = at + 1 < statement.end ? token(at + 1).text : std::string_view();
@@ -140,7 +149,7 @@ bool Statements::gives_value(std::uint32_t at, TokenRange statement) const {
   if (next == "." && at + 2 < statement.end && token(at + 2).is("data")) return true;
   // `auto [a, b] = f();`
   if (is_one(before, {"[", ","}) && is_one(next, {"]", ","})) {
-    return token(statement.begin).is("auto") || token(statement.begin).is("const");
+    return is_one(token(statement.begin).text, {"auto", "const"}) && is_unpacked(at, statement);
   }
   const bool typed = token(at - 1).is_identifier() || is_one(before, {">", "*", "&"});
   return typed && is_one(next, {"(", "{"}) &&

@@ -57,6 +57,7 @@ class Statements {
   void close_singles();
   bool is_block(std::uint32_t brace) const;
   bool gives_value(std::uint32_t at, TokenRange statement) const;
+  bool is_unpacked(std::uint32_t at, TokenRange statement) const;
 
   const std::vector<Token>& tokens_;
   const std::vector<std::uint32_t>& partners_;
