@@ -120,7 +120,9 @@ class GradientReader {
     one.backward = python_definition(syntax_, backward);
     if (!one.forward.found) return {};
     if (is_class_method(forward) && !drop_first(one.forward)) return {};
-    if (method(definition, "setup_context") == no_syntax && !drop_first(one.forward)) return {};
+    const bool separated = method(definition, "setup_context") != no_syntax;
+    if (!separated && !drop_first(one.forward)) return {};
+    one.facts = python_function_facts(syntax_, scopes_, definition, forward, backward, separated);
     one.returns = returns_.of(backward, false);
     if (std::optional<PythonReturn> nothing = returns_.end_of(backward)) {
       one.returns.push_back(*nothing);

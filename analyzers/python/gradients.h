@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzers/python/function_facts.h"
 #include "analyzers/python/registrations.h"
 
 namespace opseal {
@@ -18,6 +19,7 @@ struct PythonAutograd {
   PythonFunction backward;
   // Every one that the text tells, in order.
   std::vector<PythonReturn> returns;
+  PythonFunctionFacts facts;
 };
 
 // A gradient that is registered with TensorFlow: `@tf.RegisterGradient("Op")` on a function, or

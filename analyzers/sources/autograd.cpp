@@ -16,6 +16,21 @@ SourcePlace place_in(const PythonPlace& place, std::uint32_t file) {
   return {file, place.offset, place.length};
 }
 
+AutogradFacts facts_of(const PythonAutograd& from, std::uint32_t file) {
+  AutogradFacts facts;
+  for (const auto& one : from.facts.writes) {
+    facts.writes.push_back({one.name, place_in(one.place, file)});
+  }
+  for (const auto& one : from.facts.asked) {
+    facts.asked.push_back({one.name, place_in(one.place, file)});
+  }
+  facts.made = from.facts.made;
+  facts.marked = from.facts.marked;
+  facts.results = from.facts.results;
+  facts.backward = source_function(from.backward, file);
+  return facts;
+}
+
 }  // namespace
 
 std::vector<AutogradClass> autograd_classes(const std::vector<PythonAutograd>& classes,
@@ -31,31 +46,88 @@ std::vector<AutogradClass> autograd_classes(const std::vector<PythonAutograd>& c
     for (const PythonReturn& given : from.returns) {
       one.returns.push_back({place_in(given.place, file), given.values, given.without_nones});
     }
+    one.facts = facts_of(from, file);
     found.push_back(std::move(one));
   }
   return found;
 }
+
+namespace {
+
+// What is said once of a class, whatever its counts.
+AutogradRecord record_of(const AutogradClass& one, std::string_view path) {
+  AutogradRecord record;
+  record.name = one.name;
+  record.identity = path;
+  record.place = one.place;
+  record.forward = one.forward;
+  record.backward = one.backward;
+  record.backward_place = one.backward_place;
+  record.returns_place = one.backward_place;
+  record.counted = false;
+  record.facts = one.facts;
+  return record;
+}
+
+// The tensors that the forward writes to, and those of them that it says so of.
+void write_writes(const AutogradRecord& record, PlacedWriter& writer) {
+  const AutogradFacts& facts = record.facts;
+  if (facts.writes.empty() || !facts.marked) return;
+  const std::uint32_t writes = writer.open(Key::writes, NodeType::list, record.forward.place);
+  for (const auto& one : facts.writes) writer.text(Key::none, one.name, one.place);
+  writer.close(writes);
+  writer.texts(Key::mutates_args, *facts.marked, record.forward.place);
+}
+
+// What the backward asks, and what it is called with: the context and a gradient for each result.
+void write_backward(const AutogradRecord& record, PlacedWriter& writer) {
+  const AutogradFacts& facts = record.facts;
+  if (!facts.asked.empty()) {
+    const std::uint32_t asked = writer.open(Key::gate_reads, NodeType::list, record.backward_place);
+    for (const auto& one : facts.asked) writer.text(Key::none, one.name, one.place);
+    writer.close(asked);
+    writer.texts(Key::local, facts.made, record.backward_place);
+  }
+  if (facts.results == 0) return;
+  const SourcePlace place = record.backward_place;
+  const std::uint32_t calls = writer.open(Key::calls, NodeType::list, place);
+  const std::uint32_t call = writer.open(Key::none, NodeType::object, place);
+  const std::uint32_t function = writer.open(Key::function, NodeType::object, place);
+  writer.text(Key::name, record.backward, place);
+  writer.count(Key::positional, facts.backward.positional, place);
+  writer.count(Key::required, facts.backward.required, place);
+  writer.truth(Key::variadic, facts.backward.variadic, place);
+  writer.close(function);
+  writer.text(Key::kind, "backward", place);
+  writer.count(Key::positional, facts.results + 1, place);
+  writer.close(call);
+  writer.close(calls);
+}
+
+}  // namespace
 
 void add_autograd(const std::vector<AutogradClass>& classes, std::string_view path,
                   std::vector<AutogradRecord>& records) {
   std::set<std::string_view> seen;
   for (const AutogradClass& one : classes) {
     // Of two with one name, which is meant where it is used isn't known, and one is enough.
-    if (!seen.insert(one.name).second || one.forward.variadic) continue;
+    if (!seen.insert(one.name).second) continue;
     std::set<std::uint32_t> counts;
+    if (one.forward.variadic || one.returns.empty()) {
+      if (!one.facts.empty()) records.push_back(record_of(one, path));
+      continue;
+    }
     for (const GradientCount& given : one.returns) {
       // Torch takes nones that are too many off the end.
       const std::uint32_t most = std::max(one.forward.positional, given.without_nones);
       const std::uint32_t number = std::min(given.values, most);
       if (counts.size() == most_counts || !counts.insert(number).second) continue;
-      AutogradRecord record;
-      record.name = one.name;
-      record.identity = path;
-      if (counts.size() > 1) record.identity += " where it returns " + std::to_string(number);
-      record.place = one.place;
-      record.forward = one.forward;
-      record.backward = one.backward;
-      record.backward_place = one.backward_place;
+      AutogradRecord record = record_of(one, path);
+      if (counts.size() > 1) {
+        record.identity += " where it returns " + std::to_string(number);
+        record.facts = {};
+      }
+      record.counted = true;
       record.returns = number;
       record.returns_place = given.place;
       records.push_back(std::move(record));
@@ -73,17 +145,21 @@ void write_autograd(const std::vector<AutogradRecord>& records, PlacedWriter& wr
     writer.text(Key::name, record.name, record.place);
     if (named[record.name] > 1) writer.text(Key::identity, record.identity, record.place);
     writer.texts(Key::tags, {"autograd-function"}, record.place);
-    const std::uint32_t inputs = writer.open(Key::inputs, NodeType::object, forward.place);
-    writer.count(Key::min, forward.required, forward.place);
-    writer.count(Key::max, forward.positional, forward.place);
-    writer.close(inputs);
+    if (!forward.variadic) {
+      const std::uint32_t inputs = writer.open(Key::inputs, NodeType::object, forward.place);
+      writer.count(Key::min, forward.required, forward.place);
+      writer.count(Key::max, forward.positional, forward.place);
+      writer.close(inputs);
+    }
+    write_writes(record, writer);
     const std::uint32_t gradient =
         writer.open(Key::gradient, NodeType::object, record.returns_place);
-    writer.count(Key::returns, record.returns, record.returns_place);
+    if (record.counted) writer.count(Key::returns, record.returns, record.returns_place);
     const std::uint32_t function =
         writer.open(Key::function, NodeType::object, record.backward_place);
     writer.text(Key::name, record.backward, record.backward_place);
     writer.close(function);
+    write_backward(record, writer);
     writer.close(gradient);
     writer.close(object);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,24 @@ namespace opseal {
 // takes them for operators of torch.
 inline constexpr std::string_view autograd_system = "torch-autograd";
 
+// What is said of a class beside its counts.
+struct AutogradFacts {
+  struct Named {
+    std::string name;
+    SourcePlace place;
+  };
+  // See `PythonFunctionFacts`.
+  std::vector<Named> writes;
+  std::optional<std::vector<std::string>> marked;
+  std::vector<Named> asked;
+  std::vector<std::string> made;
+  // The backward, as it is called with the gradients of so many results.
+  SourceFunction backward;
+  std::uint32_t results = 0;
+
+  bool empty() const { return writes.empty() && asked.empty() && results == 0; }
+};
+
 // One count of gradients that a function with its own backward hands back.
 struct AutogradRecord {
   std::string name;
@@ -28,6 +47,10 @@ struct AutogradRecord {
   // Without the nones at the end that no input asks for.
   std::uint32_t returns = 0;
   SourcePlace returns_place;
+  // False where the text tells no count.
+  bool counted = true;
+  // Said with the first count of a class.
+  AutogradFacts facts;
 };
 
 // A class with the counts that its text tells.
@@ -39,6 +62,7 @@ struct AutogradClass {
   std::string backward;
   SourcePlace backward_place;
   std::vector<GradientCount> returns;
+  AutogradFacts facts;
 };
 
 // The classes of a Python file.
