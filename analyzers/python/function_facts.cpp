@@ -286,6 +286,12 @@ class FactsReader {
 
   void read_results(PythonFunctionFacts& facts) const {
     if (!is_plain(forward_) || !is_plain(backward_)) return;
+    // One that only raises is there to say that there is no gradient.
+    const std::vector<Return> given = returned_by(backward_nodes_);
+    if (std::all_of(given.begin(), given.end(),
+                    [](const Return& one) { return one.values.empty(); })) {
+      return;
+    }
     const std::size_t number = returns_.front().values.size();
     for (const Return& one : returns_) {
       if (!one.tuple || !one.written_out || one.values.size() != number) return;
