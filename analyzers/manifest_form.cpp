@@ -94,6 +94,10 @@ constexpr Field gradient_fields[] = {
     {function, &function_or_null, false, "the backward function, where it is no operator"},
     {calls, &rule_calls_form, false, "its functions, and what the system calls each with"},
     {requires_, &gradient_guards_form, false, "inputs that it asks whether they need a gradient"},
+    {gate_reads, &texts_form, false,
+     "saved tensors whose `requires_grad` decides what it computes"},
+    {local, &texts_form, false,
+     "those of them that the operator made itself, and doesn't hand back"},
 };
 constexpr Form gradient_form{.name = "Gradient", .null = true, .fields = gradient_fields};
 
@@ -277,6 +281,7 @@ constexpr Field operator_fields[] = {
     {attributes, &attributes_form, false, ""},
     {mutates_args, &mutates_args_form, false,
      "names of the arguments that it writes, or `unknown`, as handed to the registry"},
+    {writes, &texts_form, false, "inputs that its code writes to and hands back"},
     {differentiable, &truth_form, false, "said by its author; false: on purpose"},
     {jvp, &jvp_form, false, "null: none"},
     {transpose, &function_or_null, false, "null: none"},

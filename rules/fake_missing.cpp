@@ -2,12 +2,15 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "opseal/registration.h"
 #include "opseal/rule.h"
 #include "opseal/schema_text.h"
+#include "opseal/sources.h"
 #include "opseal/text.h"
 #include "rules/kernel_roles.h"
 #include "rules/odd_one_out.h"
@@ -33,6 +36,14 @@ bool returns_no_tensor(const Fact& op) {
   return std::all_of(schema->outputs.begin(), schema->outputs.end(), [&](const auto& output) {
     return std::find(plain.begin(), plain.end(), output.type) != plain.end();
   });
+}
+
+// The schema says that nothing comes back: what it computes, it writes.
+bool returns_nothing(const Fact& op) {
+  const std::optional<OperatorSchema> schema = read_schema(op[Key::schema]);
+  return schema && !schema->more_outputs && schema->outputs.empty() &&
+         std::any_of(schema->inputs.begin(), schema->inputs.end(),
+                     [](const SchemaOperand& input) { return input.mutated(); });
 }
 
 // How many of a namespace's operators with device kernels have a shape function. Where many have
@@ -64,8 +75,13 @@ class NamespaceHabits {
   std::unordered_map<std::uint64_t, Habit> habits_;
 };
 
+// A tree shows all that its authors wrote: three of four are a convention there.
+constexpr std::uint32_t fewest_in_sources = 3;
+
 class Convention {
  public:
+  explicit Convention(std::uint32_t fewest = OddOneOut::fewest_peers) : peers_(fewest) {}
+
   void count(const Fact& manifest, const Fact& op, bool keeps) {
     peers_.count(manifest, op, keeps);
     habits_.count(manifest, op, keeps);
@@ -73,7 +89,14 @@ class Convention {
 
   void report(Sink& sink) const {
     sink.inspected(peers_.judged_keeping());
+    report_if(sink, [](const OddOneOut::Lacking&) { return true; });
+  }
+
+  // `asked(lacking)`: whether this one is judged.
+  template <typename Asked>
+  void report_if(Sink& sink, Asked asked) const {
     peers_.for_each_lacking([&](const OddOneOut::Lacking& lacking) {
+      if (!asked(lacking)) return;
       sink.inspected();
       if (!lacking.is_odd() || !habits_.keeps(lacking.manifest, lacking.op)) return;
       Finding& finding = sink.add(
@@ -96,18 +119,37 @@ void check(const Facts& facts, Sink& sink) {
   // Where one is said to be absent, tracing stops at it: custom operators in torch's Python are
   // opaque whatever they run on.
   Convention for_every_device;
+  Convention of_sources(fewest_in_sources);
+  // Together with those that return nothing: newer releases work such a shape function out, so that
+  // it is no mistake as such to have none. Where the others have theirs, this one's was forgotten.
+  Convention with_nothing(fewest_in_sources);
+  std::set<std::pair<std::uint32_t, std::string_view>> spaces_of_nothing;
   for_each_operator_with_names(
       facts, [&](const Fact& manifest, const Fact& op, PlatformNames& names) {
         if (works_without(manifest)) return;
         const Fact abstract = op[Key::abstract];
         if (!abstract.said()) return;
         const KernelRoles roles = kernel_roles(op, names);
-        if (!roles.known || !roles.has_kernel() || returns_no_tensor(op)) return;
-        Convention& convention = roles.every ? for_every_device : by_device;
-        convention.count(manifest, op, abstract.present() || roles.meta);
+        if (!roles.known || !roles.has_kernel()) return;
+        const bool keeps = abstract.present() || roles.meta;
+        const bool sources = is_of_sources(manifest) && !roles.every;
+        const bool nothing = returns_nothing(op);
+        if (sources && (nothing || !returns_no_tensor(op))) with_nothing.count(manifest, op, keeps);
+        if (sources && nothing && keeps) {
+          spaces_of_nothing.emplace(manifest.index(), op[Key::namespace_].text());
+        }
+        if (returns_no_tensor(op)) return;
+        Convention& convention = roles.every ? for_every_device : sources ? of_sources : by_device;
+        convention.count(manifest, op, keeps);
       });
   by_device.report(sink);
   for_every_device.report(sink);
+  of_sources.report(sink);
+  with_nothing.report_if(sink, [&](const OddOneOut::Lacking& lacking) {
+    return returns_nothing(lacking.op) &&
+           spaces_of_nothing.contains(
+               {lacking.manifest.index(), lacking.op[Key::namespace_].text()});
+  });
 }
 
 }  // namespace

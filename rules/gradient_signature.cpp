@@ -56,7 +56,8 @@ void check(const Facts& facts, Sink& sink) {
       sink.inspected();
       const std::string fault = fault_of(call);
       if (fault.empty()) continue;
-      const std::string kind(call[Key::kind].text());
+      const bool named_so = call[Key::kind].is(function[Key::name].text());
+      const std::string kind(named_so ? std::string_view() : call[Key::kind].text());
       Finding& finding = sink.add(subject_of(manifest, op),
                                   (kind.empty() ? std::string() : quote(kind) + ", ") +
                                       function_text(function) + (kind.empty() ? " " : ", ") + fault,

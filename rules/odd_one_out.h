@@ -22,6 +22,9 @@ class OddOneOut {
   // Of a hundred peers.
   static constexpr std::uint32_t least_keeping = 90;
 
+  // `fewest`: peers from which on one is judged.
+  explicit OddOneOut(std::uint32_t fewest = fewest_peers) : fewest_(fewest) {}
+
   // An operator that lacks what its peers may have.
   struct Lacking {
     Fact manifest;
@@ -30,6 +33,8 @@ class OddOneOut {
     std::uint32_t keeping = 0;
 
     bool is_odd() const {
+      // Of a few peers, each has to.
+      if (peers < fewest_peers) return keeping == peers;
       return std::uint64_t{keeping} * 100 >= std::uint64_t{peers} * least_keeping;
     }
   };
@@ -52,7 +57,7 @@ class OddOneOut {
   std::uint64_t judged_keeping() const {
     std::uint64_t operators = 0;
     for (const auto& [key, group] : groups_) {
-      if (group.members > fewest_peers) operators += group.keeping;
+      if (group.members > fewest_) operators += group.keeping;
     }
     return operators;
   }
@@ -63,7 +68,7 @@ class OddOneOut {
     for (const Row& row : lacking_) {
       const Group& group = groups_.at(row.group);
       const std::uint32_t peers = group.members - 1;
-      if (peers >= fewest_peers) visit(Lacking{row.manifest, row.op, peers, group.keeping});
+      if (peers >= fewest_) visit(Lacking{row.manifest, row.op, peers, group.keeping});
     }
   }
 
@@ -107,6 +112,7 @@ class OddOneOut {
     return hash == no_group ? 1 : hash;
   }
 
+  std::uint32_t fewest_;
   std::unordered_map<std::uint64_t, Group> groups_;
   std::vector<Row> lacking_;
   // Kept between calls only to spare an allocation for each operator.

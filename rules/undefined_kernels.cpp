@@ -1,5 +1,6 @@
 #include "rules/undefined_kernels.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -38,6 +39,8 @@ struct Near {
   std::string_view how;
 };
 
+constexpr std::string_view joined_how = "with `.` or `_` in the other's place";
+
 class Definitions {
  public:
   explicit Definitions(const Facts& facts) {
@@ -49,6 +52,7 @@ class Definitions {
         if (!op[Key::schema].is_text()) continue;
         spaces_[space_of(op)].push_back(op);
         named_[base_name(op[Key::name].text())].push_back(op);
+        joined_[joined_name(op)].push_back(op);
       }
     }
   }
@@ -59,13 +63,23 @@ class Definitions {
   // A defined operator of the namespace that has no kernel where this one has its first, and whose
   // name is one slip apart or in that of the function.
   Near meant_by(const Fact& op, const Fact& kernel, PlatformNames& names) {
+    const auto joined = joined_.find(joined_name(op));
+    if (joined != joined_.end() && joined->second.size() == 1 &&
+        lacks(joined->second.front(), kernel, names)) {
+      return {joined->second.front(), joined_how};
+    }
     const Fact near = near_name(op, kernel, names);
     if (near.said()) return {near, "one letter apart"};
     return {named_by_function(op, kernel, names), "with the name of the function"};
   }
 
   // A defined operator of the namespace, one slip apart, that lacks this part too.
-  Fact near_without(const Fact& op, Key part) {
+  Near near_without(const Fact& op, Key part) {
+    const auto joined = joined_.find(joined_name(op));
+    if (joined != joined_.end() && joined->second.size() == 1 &&
+        !joined->second.front()[part].present()) {
+      return {joined->second.front(), joined_how};
+    }
     const std::string_view base = base_name(op[Key::name].text());
     const auto space = spaces_.find(space_of(op));
     if (base.size() < shortest_near_name || space == spaces_.end()) return {};
@@ -73,7 +87,7 @@ class Definitions {
     comparisons_ += space->second.size();
     for (const Fact defined : space->second) {
       if (one_slip_apart(base_name(defined[Key::name].text()), base) && !defined[part].present()) {
-        return defined;
+        return {defined, "one letter apart"};
       }
     }
     return {};
@@ -157,6 +171,18 @@ class Definitions {
     return true;
   }
 
+  // `lib::pool_out` of both `lib::pool.out` and `lib::pool_out`: an overload stands behind a dot,
+  // and the function that serves it can have none in its name.
+  static std::string joined_name(const Fact& op) {
+    const std::string_view name = op[Key::name].text();
+    const std::size_t colons = name.rfind("::");
+    std::string joined(space_of(op));
+    joined += "::";
+    joined += colons == name.npos ? name : name.substr(colons + 2);
+    std::replace(joined.begin(), joined.end(), '.', '_');
+    return joined;
+  }
+
   static std::string_view space_of(const Fact& op) {
     const Fact space = op[Key::namespace_];
     return space.is_text() ? space.text() : namespace_in(op[Key::name].text());
@@ -164,6 +190,7 @@ class Definitions {
 
   std::unordered_map<std::string_view, std::vector<Fact>> spaces_;
   std::unordered_map<std::string_view, std::vector<Fact>> named_;
+  std::unordered_map<std::string, std::vector<Fact>> joined_;
   std::size_t comparisons_ = 0;
   bool whole_ = true;
 };
@@ -174,13 +201,14 @@ void check_part(const Fact& manifest, const Fact& op, Key part, std::string_view
                 Definitions& definitions, Sink& sink) {
   if (!op[part].present() || !definitions.whole()) return;
   sink.inspected();
-  const Fact meant = definitions.near_without(op, part);
+  const Near near = definitions.near_without(op, part);
+  const Fact meant = near.defined;
   if (!meant.said()) return;
   Finding& finding =
       sink.add(subject_of(manifest, op), std::string(what) + " for an operator that nobody defines",
                evidence(op[part], "registered here" + site_of(op)));
-  finding.related.push_back(
-      evidence(meant[Key::name], "defined, one letter apart, and without one" + site_of(meant)));
+  finding.related.push_back(evidence(meant[Key::name], "defined, " + std::string(near.how) +
+                                                           ", and without one" + site_of(meant)));
   finding.fix = "register it for " + quote(meant[Key::name].text());
 }
 

@@ -53,6 +53,7 @@ constexpr Exception exceptions[] = {
     {"operators.package", "who registered it; what was registered is compared"},
     {"operators.defined_in", "where the code lives; what it does is compared"},
     {"operators.abstract.*", "a shape function that is another one gives the same shapes or fails"},
+    {"operators.writes", "how the code is written; rules look at it"},
     {"operators.kernels.uses", "how the code is written; rules look at it"},
     {"operators.kernels.writes", "how the code is written; what it may write is in the schema"},
     {"operators.kernels.aliases",

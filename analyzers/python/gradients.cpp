@@ -131,6 +131,8 @@ class GradientReader {
     if (backward == no_syntax) return one;
     one.backward = python_definition(syntax_, backward);
     one.guards = python_gradient_guards(syntax_, backward);
+    one.facts =
+        python_function_facts(syntax_, scopes_, definition, forward, backward, one.separated);
     one.returns = returns_.of(backward, false);
     if (std::optional<PythonReturn> nothing = returns_.end_of(backward)) {
       one.returns.push_back(*nothing);

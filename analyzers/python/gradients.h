@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzers/python/function_facts.h"
 #include "analyzers/python/gradient_guards.h"
 #include "analyzers/python/registrations.h"
 
@@ -29,6 +30,7 @@ struct PythonAutograd {
   std::string batching;
   PythonPlace batching_place;
   std::vector<PythonGradientGuard> guards;
+  PythonFunctionFacts facts;
 };
 
 // A gradient that is registered with TensorFlow: `@tf.RegisterGradient("Op")` on a function, or

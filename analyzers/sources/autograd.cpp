@@ -19,6 +19,13 @@ SourcePlace place_in(const PythonPlace& place, std::uint32_t file) {
 // The export hands on what the call of the forward gave, where defaults may be left out.
 std::vector<RuleCall> calls_of(const AutogradClass& one) {
   std::vector<RuleCall> calls;
+  // With the context and a gradient for each result.
+  if (one.facts.results > 0) {
+    RuleCall& backward = calls.emplace_back();
+    backward.function = one.facts.backward;
+    backward.kind = "backward";
+    backward.positional = one.facts.results + 1;
+  }
   if (!one.symbolic.declared) return calls;
   RuleCall& call = calls.emplace_back();
   call.function = one.symbolic;
@@ -26,6 +33,21 @@ std::vector<RuleCall> calls_of(const AutogradClass& one) {
   call.positional =
       std::clamp(one.symbolic.required, one.forward.required + 1, one.forward.positional + 1);
   return calls;
+}
+
+AutogradFacts facts_of(const PythonAutograd& from, std::uint32_t file) {
+  AutogradFacts facts;
+  for (const auto& one : from.facts.writes) {
+    facts.writes.push_back({one.name, place_in(one.place, file)});
+  }
+  for (const auto& one : from.facts.asked) {
+    facts.asked.push_back({one.name, place_in(one.place, file)});
+  }
+  facts.made = from.facts.made;
+  facts.marked = from.facts.marked;
+  facts.results = from.facts.results;
+  facts.backward = source_function(from.backward, file);
+  return facts;
 }
 
 }  // namespace
@@ -48,6 +70,7 @@ std::vector<AutogradClass> autograd_classes(const std::vector<PythonAutograd>& c
     one.batching_place = place_in(from.batching_place, file);
     one.separated = from.separated;
     one.guards = from.guards;
+    one.facts = facts_of(from, file);
     found.push_back(std::move(one));
   }
   return found;
@@ -69,6 +92,7 @@ AutogradRecord record_of(const AutogradClass& one, std::string_view path) {
   record.batching_place = one.batching_place;
   record.separated = one.separated;
   record.guards = one.guards;
+  record.facts = one.facts;
   return record;
 }
 
@@ -86,6 +110,27 @@ void write_guards(const AutogradRecord& record, PlacedWriter& writer) {
   writer.close(list);
 }
 
+// The tensors that the forward writes to, and those of them that it says so of.
+void write_writes(const AutogradRecord& record, PlacedWriter& writer) {
+  const AutogradFacts& facts = record.facts;
+  if (facts.writes.empty() || !facts.marked) return;
+  const std::uint32_t writes = writer.open(Key::writes, NodeType::list, record.forward.place);
+  for (const auto& one : facts.writes) writer.text(Key::none, one.name, one.place);
+  writer.close(writes);
+  writer.texts(Key::mutates_args, *facts.marked, record.forward.place);
+}
+
+// What the backward asks.
+void write_backward(const AutogradRecord& record, PlacedWriter& writer) {
+  const AutogradFacts& facts = record.facts;
+  if (!facts.asked.empty()) {
+    const std::uint32_t asked = writer.open(Key::gate_reads, NodeType::list, record.backward_place);
+    for (const auto& one : facts.asked) writer.text(Key::none, one.name, one.place);
+    writer.close(asked);
+    writer.texts(Key::local, facts.made, record.backward_place);
+  }
+}
+
 }  // namespace
 
 void add_autograd(const std::vector<AutogradClass>& classes, std::string_view path,
@@ -94,7 +139,7 @@ void add_autograd(const std::vector<AutogradClass>& classes, std::string_view pa
   for (const AutogradClass& one : classes) {
     // Of two with one name, which is meant where it is used isn't known, and one is enough.
     if (!seen.insert(one.name).second) continue;
-    const bool says_more = !one.batching.empty() || !one.guards.empty();
+    const bool says_more = !one.batching.empty() || !one.guards.empty() || !one.facts.empty();
     std::set<std::uint32_t> counts;
     if (one.forward.variadic || one.returns.empty()) {
       if (!says_more && !one.symbolic.declared) continue;
@@ -113,6 +158,7 @@ void add_autograd(const std::vector<AutogradClass>& classes, std::string_view pa
         // Said with the first count.
         record.batching.clear();
         record.guards.clear();
+        record.facts = {};
       }
       record.returns = number;
       record.returns_place = given.place;
@@ -145,6 +191,7 @@ void write_autograd(const std::vector<AutogradRecord>& records, PlacedWriter& wr
       writer.close(batching);
       writer.truth(Key::separated, record.separated, record.place);
     }
+    write_writes(record, writer);
     const std::uint32_t gradient =
         writer.open(Key::gradient, NodeType::object, record.returns_place);
     if (record.returns) writer.count(Key::returns, *record.returns, record.returns_place);
@@ -155,6 +202,7 @@ void write_autograd(const std::vector<AutogradRecord>& records, PlacedWriter& wr
       writer.close(function);
     }
     write_guards(record, writer);
+    write_backward(record, writer);
     writer.rule_calls(record.calls);
     writer.close(gradient);
     writer.close(object);

@@ -16,6 +16,24 @@ namespace opseal {
 // takes them for operators of torch.
 inline constexpr std::string_view autograd_system = "torch-autograd";
 
+// What is said of a class beside its counts.
+struct AutogradFacts {
+  struct Named {
+    std::string name;
+    SourcePlace place;
+  };
+  // See `PythonFunctionFacts`.
+  std::vector<Named> writes;
+  std::optional<std::vector<std::string>> marked;
+  std::vector<Named> asked;
+  std::vector<std::string> made;
+  // The backward, as it is called with the gradients of so many results.
+  SourceFunction backward;
+  std::uint32_t results = 0;
+
+  bool empty() const { return writes.empty() && asked.empty() && results == 0; }
+};
+
 // One count of gradients that a function with its own backward hands back.
 struct AutogradRecord {
   std::string name;
@@ -34,6 +52,8 @@ struct AutogradRecord {
   bool separated = false;
   std::vector<PythonGradientGuard> guards;
   std::vector<RuleCall> calls;
+  // Said with the first count of a class.
+  AutogradFacts facts;
 };
 
 // A class with the counts that its text tells.
@@ -51,6 +71,7 @@ struct AutogradClass {
   std::vector<PythonGradientGuard> guards;
   // What it is exported by, called with a graph and what the forward is given.
   SourceFunction symbolic;
+  AutogradFacts facts;
 };
 
 // The classes of a Python file.

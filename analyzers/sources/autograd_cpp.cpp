@@ -9,6 +9,7 @@
 
 #include "analyzers/source/tokens.h"
 #include "analyzers/sources/autograd.h"
+#include "analyzers/sources/autograd_writes.h"
 #include "analyzers/sources/cpp_function.h"
 
 namespace opseal {
@@ -192,6 +193,9 @@ class AutogradScan {
   bool read_members(Tokens body, AutogradClass& one) {
     bool forward = false;
     bool backward = false;
+    Tokens parameters;
+    Tokens forward_body;
+    Tokens backward_body;
     for (std::size_t at = 0; at + 1 < body.size(); ++at) {
       if (body[at].is('{')) {
         at = closing_bracket(body, at);
@@ -209,17 +213,26 @@ class AutogradScan {
       if (is_forward) {
         if (!read_forward(inside, one.forward)) return false;
         one.forward.place = place;
+        parameters = inside;
         at = close;
+        const std::size_t end = close + 1 < body.size() && body[close + 1].is('{')
+                                    ? closing_bracket(body, close + 1)
+                                    : 0;
+        if (end > 0 && end < body.size()) {
+          forward_body = body.subspan(close + 2, end - close - 2);
+        }
       } else {
         one.backward = "backward";
         one.backward_place = place;
         if (close + 1 >= body.size() || !body[close + 1].is('{')) return false;
         const std::size_t end = closing_bracket(body, close + 1);
         if (end >= body.size()) return false;
-        if (!read_returns(body.subspan(close + 2, end - close - 2), one)) return false;
+        backward_body = body.subspan(close + 2, end - close - 2);
+        if (!read_returns(backward_body, one)) return false;
         at = end;
       }
     }
+    read_autograd_writes(parameters, forward_body, backward_body, file_, one.facts);
     return forward && backward;
   }
 

@@ -42,6 +42,7 @@
 #include "analyzers/sources/key_python.h"
 #include "analyzers/sources/load_callers.h"
 #include "analyzers/sources/load_code.h"
+#include "analyzers/sources/load_plugins.h"
 #include "analyzers/sources/memo_code.h"
 #include "analyzers/sources/onnx.h"
 #include "analyzers/sources/paddle.h"
@@ -419,7 +420,7 @@ class SourceLoader {
     }
     count_applied(paths_, read, records_.files);
     find_extensions();
-    join_plugins();
+    join_plugins(paths_, cpp_files_, read, records_.files, records_.plugins);
     find_declarations(records);
     find_choices(records);
     find_applied(cpp_files_, read, records);
@@ -457,36 +458,6 @@ class SourceLoader {
       bound[at]->dispatches = std::move(records[kernels + at].dispatches);
     }
     records.resize(kernels);
-  }
-
-  // Classes that somebody has to name for a runtime to know them.
-  void join_plugins() {
-    PluginRecords& all = records_.plugins;
-    for (FileRecords& file : records_.files) {
-      for (PluginClass& one : file.plugins.classes) all.classes.push_back(std::move(one));
-      for (PluginMethod& one : file.plugins.methods) all.methods.push_back(std::move(one));
-      for (PluginMade& one : file.plugins.made) all.made.push_back(std::move(one));
-      for (PluginStorage& one : file.plugins.storage) all.storage.push_back(std::move(one));
-      for (PluginFields& one : file.plugins.fields) all.fields.push_back(std::move(one));
-    }
-    add_unseen_classes(all);
-    if (all.classes.empty()) return;
-    std::vector<std::string> names;
-    for (PluginClass& one : all.classes) {
-      names.push_back(one.name);
-      one.in_header = is_header_path(paths_[one.place.file]);
-    }
-    const Needles needles(std::move(names));
-    std::string bytes;
-    PlainSource plain;
-    for (const std::size_t at : cpp_files_) {
-      if (!read_again(at, bytes)) continue;
-      read_fragments(bytes, all.fragments);
-      all.registers = all.registers || registers_plugins(bytes);
-      if (!needles.occur_in(bytes)) continue;
-      read_plain(static_cast<std::uint32_t>(at), bytes, plain);
-      mark_used(plain, all.classes);
-    }
   }
 
   // Modules of C++ and the Python that asks for them. What isn't given may be what defines a name.

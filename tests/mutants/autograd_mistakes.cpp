@@ -148,6 +148,23 @@ std::vector<Mistake> autograd_mistakes() {
          op["gradient"]["requires"] = {{{"input", 0}, {"value", 1}}};
          return true;
        }},
+      {"forward-write-unmarked", "an input that the forward writes to, and that isn't marked",
+       [](Place& place) {
+         if (!is_system(place, "torch-autograd")) return false;
+         place.item["writes"] = {"planted"};
+         place.item["mutates_args"] = Json::array();
+         return true;
+       }},
+      {"gradient-gate-saved", "a backward that asks what the forward made",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!is_system(place, "torch-autograd") || !has(op, "gradient")) return false;
+         if (!op["gradient"].is_object()) return false;
+         op["gradient"]["function"] = {{"name", "planted_backward"}};
+         op["gradient"]["gate_reads"] = {"planted"};
+         op["gradient"]["local"] = {"planted"};
+         return true;
+       }},
       {"gradient-signature", "a function of the gradient that takes too few arguments",
        [](Place& place) {
          Json& op = place.item;
