@@ -167,6 +167,8 @@ class NarrowerCheck {
                        ", backward does not",
                    evidence(back.list, "dtypes of the backward" + site_of(back.kernel)));
     finding.related.push_back(evidence(first, "taken by the forward here" + site_of(op)));
+    // It hands what a device has no kernel for to the CPU.
+    if (manifest[Key::system].is("paddle")) finding.severity = Severity::warning;
   }
 
   const Facts* facts_;

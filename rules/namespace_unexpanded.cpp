@@ -32,7 +32,7 @@ void check(const Facts& facts, Sink& sink) {
     const Fact word = one.first[Key::spelling];
     sink.add(subject_of(one.manifest, one.first),
              plural(one.operators, "operator") + " defined in namespace " + quote(word.text()) +
-                 " by torch before 2.5, which makes a text of the word; Python asks for " +
+                 " by releases of torch that make a text of the word; Python asks for " +
                  quote(key.second),
              evidence(word, "the macro is not expanded here" + site_of(one.first)));
   }
@@ -44,9 +44,11 @@ extern constinit const Rule namespace_unexpanded{
     .id = "namespace-unexpanded",
     .title = "macro stands for a namespace where torch takes the word as it is written",
     .rationale =
-        "`TORCH_LIBRARY(ns, m)` makes a text of its first argument without expanding it, in torch "
-        "before 2.5: `TORCH_LIBRARY(TORCH_EXTENSION_NAME, m)` defines the operators in a namespace "
-        "of that very name. `TORCH_LIBRARY_IMPL` does expand it, so that kernels go elsewhere. The "
+        "`TORCH_LIBRARY(ns, m)` made a text of its first argument without expanding it, until "
+        "torch "
+        "changed that (`#ns` became `C10_STRINGIZE(ns)` in `torch/library.h`): with the older "
+        "releases `TORCH_LIBRARY(TORCH_EXTENSION_NAME, m)` defines the operators in a namespace of "
+        "that very name. `TORCH_LIBRARY_IMPL` does expand it, so that kernels go elsewhere. The "
         "library loads without an error, and each call from Python finds no operator.",
     .example =
         R"({"opseal_manifest": 1, "system": "torch", "operators": [{"name": "ext::add", "namespace": "ext", "spelling": "TORCH_EXTENSION_NAME"}]})",

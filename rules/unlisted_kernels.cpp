@@ -61,7 +61,11 @@ void check_unlisted_kernels(const Facts& facts, Unlisted kind, Sink& sink) {
       if (is_object) finding.fix = "register it, or remove it";
       // Where it has none, that stands at the kernel itself.
       const Location& where = listed.where();
-      if (where.file == kernel.where().file && where.offset == kernel.where().offset) continue;
+      if (where.file == kernel.where().file && where.offset == kernel.where().offset) {
+        // The part of the project that registers may be kept elsewhere.
+        finding.severity = Severity::warning;
+        continue;
+      }
       finding.related.push_back(evidence(
           listed, alone ? "where other operators are listed" : "where its siblings are listed"));
     }
