@@ -62,6 +62,8 @@ void check(const Facts& facts, Sink& sink) {
                                   (kind.empty() ? std::string() : quote(kind) + ", ") +
                                       function_text(function) + (kind.empty() ? " " : ", ") + fault,
                                   evidence(function[Key::positional], "parameters counted here"));
+      // Who never exports the model never calls it.
+      if (call[Key::kind].is("symbolic")) finding.severity = Severity::warning;
       const Fact inputs = op[Key::inputs].said() ? op[Key::inputs] : op[Key::schema];
       finding.related.push_back(evidence(inputs, "inputs counted here" + site_of(op)));
     }

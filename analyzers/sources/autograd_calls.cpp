@@ -72,6 +72,8 @@ void count_applied(const std::vector<std::string>& paths,
   std::vector<std::string> names;
   for (const auto& [name, records] : open) names.push_back(name);
   const Needles needles(std::move(names));
+  constexpr std::uint32_t unknown = 0xffffffff;
+  std::map<std::string, std::set<std::uint32_t>> counts;
   std::string bytes;
   for (std::size_t at = 0; at < paths.size(); ++at) {
     if (!paths[at].ends_with(".py") || !read(at, bytes)) continue;
@@ -84,16 +86,20 @@ void count_applied(const std::vector<std::string>& paths,
         if (called == no_syntax) continue;
         const auto found = open.find(applied_class(file, called));
         if (found == open.end()) continue;
-        const std::optional<std::uint32_t> count = arguments_of(file.syntax, index);
-        if (!count) continue;
-        for (AutogradRecord* record : found->second) {
-          SourceFunction& forward = record->forward;
-          const bool fits = *count >= forward.required && *count <= forward.positional;
-          if (fits && *count > record->returns) forward.required = forward.positional = *count;
-        }
+        counts[found->first].insert(arguments_of(file.syntax, index).value_or(unknown));
       }
     } catch (const InputError&) {
       // The file was read before, and what is wrong with it was said.
+    }
+  }
+  // Where some calls hand over more than others, each may come back on a way of its own.
+  for (const auto& [name, given] : counts) {
+    if (given.size() != 1 || given.contains(unknown)) continue;
+    const std::uint32_t count = *given.begin();
+    for (AutogradRecord* record : open[name]) {
+      SourceFunction& forward = record->forward;
+      const bool fits = count >= forward.required && count <= forward.positional;
+      if (fits && count > record->returns) forward.required = forward.positional = count;
     }
   }
 }
