@@ -52,7 +52,9 @@ void check(const Facts& facts, Sink& sink) {
   std::set<std::pair<Name, std::string_view>> cast_somewhere;
   std::vector<Casts> candidates;
   for_each_operator(facts, [&](const Fact& manifest, const Fact& op) {
-    if (!manifest[Key::system].is("torch") || is_partial_tree(manifest)) return;
+    // Torch itself casts on each device what its own list says.
+    if (!is_of_sources(manifest) || !manifest[Key::system].is("torch")) return;
+    if (is_partial_tree(manifest)) return;
     Casts casts = casts_of(manifest, op);
     if (casts.autocast.empty()) return;
     for (const auto& [device, kernel] : casts.autocast) {
@@ -94,7 +96,7 @@ extern constinit const Rule autocast_missing{
         "kernels for other devices, and the namespace has them for this one: here the inputs "
         "reach the kernel as they are, which refuses them or computes in the wrong precision.",
     .example =
-        R"({"opseal_manifest": 1, "system": "torch", "operators": [)"
+        R"({"opseal_manifest": 1, "producer": {"name": "sources"}, "tree": {"files": 1, "partial": false}, "system": "torch", "operators": [)"
         R"({"name": "lib::a", "namespace": "lib", "kernels": [{"platform": "XPU"}, {"platform": "AutocastXPU"}]}, )"
         R"({"name": "lib::b", "namespace": "lib", "kernels": [{"platform": "XPU"}, {"platform": "AutocastCPU"}, {"platform": "AutocastCUDA"}]}]})",
     .fix = "register the cast for the autocast key of that device too",

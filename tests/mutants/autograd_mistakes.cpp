@@ -131,6 +131,8 @@ std::vector<Mistake> autograd_mistakes() {
          op["kernels"] = {
              {{"platform", "XPU"}}, {{"platform", "AutocastCPU"}}, {{"platform", "AutocastCUDA"}}};
          place.added.push_back(other);
+         place.beside["producer"] = {{"name", "sources"}};
+         place.beside["tree"] = {{"files", 1}, {"partial", false}};
          return true;
        }},
       {"vmap-without-setup-context", "a rule for vmap beside a forward with a context",
