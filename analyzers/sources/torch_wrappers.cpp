@@ -11,6 +11,8 @@ struct Wrapper {
   bool defined = false;
   // A file that defines it names torch's function, and not in a comment.
   bool hands_on = false;
+  // It goes on where torch refuses.
+  bool catches = false;
 };
 
 bool is_torch_function(std::string_view line) {
@@ -26,16 +28,27 @@ bool is_torch_function(std::string_view line) {
 void look_at(std::string_view bytes, std::map<std::string, Wrapper>& wrappers) {
   bool hands_on = false;
   std::vector<Wrapper*> defined;
+  // The one whose body the lines are of, and its indentation.
+  Wrapper* current = nullptr;
+  std::size_t indent = 0;
   for (std::size_t at = 0; at < bytes.size();) {
     const std::size_t end = std::min(bytes.find('\n', at), bytes.size());
     std::string_view line = bytes.substr(at, end - at);
     at = end + 1;
     hands_on = hands_on || is_torch_function(line);
     const std::size_t first = line.find_first_not_of(" \t");
-    if (first == line.npos || !line.substr(first).starts_with("def ")) continue;
-    line.remove_prefix(first + 4);
+    if (first == line.npos) continue;
+    line.remove_prefix(first);
+    // A line of parameters may close at the indentation of its function.
+    if (current != nullptr && first <= indent && !line.starts_with(')')) current = nullptr;
+    if (current != nullptr && line.starts_with("except")) current->catches = true;
+    if (!line.starts_with("def ")) continue;
+    line.remove_prefix(4);
     const auto found = wrappers.find(std::string(line.substr(0, line.find('('))));
-    if (found != wrappers.end()) defined.push_back(&found->second);
+    if (found == wrappers.end()) continue;
+    defined.push_back(&found->second);
+    current = &found->second;
+    indent = first;
   }
   for (Wrapper* one : defined) {
     one->defined = true;
@@ -60,7 +73,8 @@ void drop_idle_wrappers(const std::vector<std::string>& paths,
   std::erase_if(records, [&](const TorchRecord& record) {
     if (!record.python || record.macro.empty()) return false;
     const Wrapper& wrapper = wrappers[record.macro];
-    return wrapper.defined && !wrapper.hands_on;
+    return wrapper.defined &&
+           (!wrapper.hands_on || (wrapper.catches && record.use == TorchUse::fake));
   });
 }
 

@@ -10,7 +10,8 @@
 namespace opseal {
 
 // Takes out what is registered through functions of the tree that hand nothing on to torch, as
-// projects leave them behind where registration is switched off. `paths`: of the files, by number.
+// projects leave them behind where registration is switched off; and shape functions where such a
+// function goes on when torch refuses them. `paths`: of the files, by number.
 void drop_idle_wrappers(const std::vector<std::string>& paths,
                         const std::function<bool(std::size_t, std::string&)>& read,
                         std::vector<TorchRecord>& records);
