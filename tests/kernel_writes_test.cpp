@@ -54,6 +54,7 @@ TEST_CASE("methods, elements, pointers and functions of torch write") {
   CHECK(writes_of("cudaMemcpyAsync(y.data_ptr(), x.data_ptr(), 4);") == "y");
   CHECK(writes_of("auto* p = reinterpret_cast<half*>(y.data_ptr<at::Half>());\n*p = 1;") == "y");
   CHECK(writes_of("auto a = y.accessor<float, 2>();\na[0][1] = 2;") == "y");
+  CHECK(writes_of("hipMemcpyBatchAsync(reinterpret_cast<void**>(y.data_ptr()), a, b, 4);") == "");
   CHECK(writes_of("atomicAdd(&y_[0], 1);") == "");
 }
 

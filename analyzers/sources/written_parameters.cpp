@@ -293,9 +293,11 @@ class WriteScan {
     const std::uint32_t close = partners_[open];
     if (close == no_token || close <= open + 1 || close > function_.body.end) return;
     const std::string_view called = tokens_[name].text;
+    // What is copied to in batches are the addresses that the first argument holds.
+    const bool batch = called.find("emcpyBatch") != called.npos;
     const bool first_only =
         called.find("tomicAdd") != called.npos || called.find("tomicMax") != called.npos ||
-        called.find("emcpy") != called.npos || called.find("emset") != called.npos ||
+        (called.find("emcpy") != called.npos && !batch) || called.find("emset") != called.npos ||
         (called.ends_with("_out") && is_of_torch(name));
     const CodeFunction* callee =
         first_only || tokens_[name - 1].is('.') || tokens_[name - 1].is("->")
