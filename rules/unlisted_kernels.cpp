@@ -1,5 +1,7 @@
 #include "rules/unlisted_kernels.h"
 
+#include <cstdint>
+#include <set>
 #include <string>
 
 #include "opseal/registration.h"
@@ -34,6 +36,13 @@ bool lists_another(const Fact& op, const Fact& kernel) {
 }  // namespace
 
 void check_unlisted_kernels(const Facts& facts, Unlisted kind, Sink& sink) {
+  // Manifests in which something is listed.
+  std::set<std::uint32_t> registering;
+  for_each_operator(facts, [&](const Fact& manifest, const Fact& op) {
+    for (const Fact kernel : op[Key::kernels].items()) {
+      if (kernel[Key::listed].truth()) registering.insert(manifest.index());
+    }
+  });
   for_each_operator(facts, [&](const Fact& manifest, const Fact& op) {
     for (const Fact kernel : op[Key::kernels].items()) {
       const Fact listed = kernel[Key::listed];
@@ -58,14 +67,14 @@ void check_unlisted_kernels(const Facts& facts, Unlisted kind, Sink& sink) {
       }
       Finding& finding = sink.add(subject_of(manifest, op), std::move(message),
                                   evidence(kernel, "the kernel" + site_of(kernel)));
-      if (is_object) finding.fix = "register it, or remove it";
+      if (is_object) {
+        finding.fix = "register it, or remove it";
+        // The part of the project that registers may be kept elsewhere.
+        if (!registering.contains(manifest.index())) finding.severity = Severity::warning;
+      }
       // Where it has none, that stands at the kernel itself.
       const Location& where = listed.where();
-      if (where.file == kernel.where().file && where.offset == kernel.where().offset) {
-        // The part of the project that registers may be kept elsewhere.
-        finding.severity = Severity::warning;
-        continue;
-      }
+      if (where.file == kernel.where().file && where.offset == kernel.where().offset) continue;
       finding.related.push_back(evidence(
           listed, alone ? "where other operators are listed" : "where its siblings are listed"));
     }
