@@ -26,7 +26,7 @@ constexpr std::array<bool, 256> make_stops() {
 }
 constexpr std::array<bool, 256> stops_scan = make_stops();
 
-bool is_word_byte(char byte) {
+bool is_bare_byte(char byte) {
   return is_digit(byte) || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
          byte == '_' || byte == '+' || byte == '-' || byte == '.';
 }
@@ -247,7 +247,7 @@ JsonReader::Number JsonReader::read_number() {
   std::uint32_t value = 0;
   while (is_digit(*at) && at - next_ < 9)
     value = value * 10 + static_cast<std::uint32_t>(*at++ - '0');
-  if (!is_word_byte(*at) && at < end_ && (*next_ != '0' || at == next_ + 1)) {
+  if (!is_bare_byte(*at) && at < end_ && (*next_ != '0' || at == next_ + 1)) {
     number = {NumberKind::count, value, static_cast<double>(value), offset(),
               static_cast<std::uint64_t>(at - next_)};
     next_ = at;
@@ -255,7 +255,7 @@ JsonReader::Number JsonReader::read_number() {
   }
   at = next_;
   for (;;) {
-    while (is_word_byte(*at)) ++at;
+    while (is_bare_byte(*at)) ++at;
     if (at < end_ || !extend(at)) break;
   }
   // `extend` may have moved the window, but keeps what is unread: the token starts at `next_`.
@@ -289,7 +289,7 @@ JsonReader::Literal JsonReader::read_literal() {
   literal.offset = offset();
   const char* at = next_;
   for (;;) {
-    while (is_word_byte(*at)) ++at;
+    while (is_bare_byte(*at)) ++at;
     if (at < end_ || !extend(at)) break;
   }
   const std::string_view token(next_, static_cast<std::size_t>(at - next_));

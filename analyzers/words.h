@@ -1,19 +1,27 @@
 #pragma once
 
 #include <algorithm>
+#include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "opseal/text.h"
 
 namespace opseal {
 
 inline bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
+inline bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
-// Of an identifier, in C++ and in Python without letters beyond ASCII.
-inline bool is_word_byte(char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-         (byte >= '0' && byte <= '9') || byte == '_';
+// Whether one of the parts stands somewhere in a word.
+inline bool has_any(std::string_view word, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [word](std::string_view part) { return word.find(part) != word.npos; });
 }
 
 // Whether a text has a word that is no part of a longer one.
@@ -33,6 +41,34 @@ inline bool has_word(std::string_view text, std::string_view word) {
 inline std::string_view folder_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == path.npos ? std::string_view() : path.substr(0, slash);
+}
+
+// Folders that two paths share.
+inline std::size_t shared_folders(std::string_view a, std::string_view b) {
+  std::size_t folders = 0;
+  for (std::size_t at = 0; at < a.size() && at < b.size() && a[at] == b[at]; ++at) {
+    if (a[at] == '/') ++folders;
+  }
+  return folders;
+}
+
+// `ADD`, `SM_80`: without a small letter.
+inline bool is_upper(std::string_view text) {
+  return std::none_of(text.begin(), text.end(),
+                      [](char byte) { return byte >= 'a' && byte <= 'z'; });
+}
+
+// `device`, `arch` of `deviceArch` and of `device_arch`, in small letters.
+inline std::vector<std::string> words_in_name(std::string_view name) {
+  std::vector<std::string> words(1);
+  bool small = false;
+  for (const char byte : name) {
+    const bool capital = byte >= 'A' && byte <= 'Z';
+    if (byte == '_' || (capital && small)) words.emplace_back();
+    small = !capital && byte != '_';
+    if (byte != '_') words.back() += capital ? static_cast<char>(byte - 'A' + 'a') : byte;
+  }
+  return words;
 }
 
 // Without blanks and line ends at both ends.

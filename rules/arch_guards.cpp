@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "rules/condition_words.h"
+
 namespace opseal {
 namespace {
 
@@ -21,11 +23,6 @@ bool is_of_amd(std::string_view word) {
   return word.find("ROCM") != word.npos || word.find("__HIP") != word.npos ||
          word.find("_HIP") != word.npos || word.find("__AMDGCN") != word.npos ||
          word.find("USE_HIP") != word.npos;
-}
-
-bool is_word(char byte) {
-  return byte == '_' || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-         (byte >= '0' && byte <= '9');
 }
 
 GuardTruth negated(GuardTruth truth) {
@@ -49,10 +46,10 @@ struct Operand {
   bool is_architecture = false;
 };
 
-class GuardReader {
+class GuardReader : ConditionWords {
  public:
   GuardReader(std::string_view guard, std::uint32_t architecture)
-      : rest_(guard), architecture_(architecture) {}
+      : ConditionWords(guard), architecture_(architecture) {}
 
   GuardTruth read() {
     const GuardTruth truth = alternatives(0);
@@ -61,26 +58,6 @@ class GuardReader {
   }
 
  private:
-  void skip() {
-    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\t')) {
-      rest_.remove_prefix(1);
-    }
-  }
-  bool take(std::string_view sign) {
-    skip();
-    if (!rest_.starts_with(sign)) return false;
-    rest_.remove_prefix(sign.size());
-    return true;
-  }
-  std::string_view word() {
-    skip();
-    std::size_t length = 0;
-    while (length < rest_.size() && is_word(rest_[length])) ++length;
-    const std::string_view found = rest_.substr(0, length);
-    rest_.remove_prefix(length);
-    return found;
-  }
-
   GuardTruth alternatives(int depth) {
     GuardTruth truth = conjunction(depth);
     while (take("||")) truth = joined(truth, conjunction(depth), GuardTruth::yes);
@@ -170,7 +147,6 @@ class GuardReader {
     return {is_of_amd(name) ? GuardTruth::no : of_feature(name), {}, false};
   }
 
-  std::string_view rest_;
   std::uint32_t architecture_;
   bool failed_ = false;
 };

@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "opseal/text.h"
+
 namespace opseal {
 namespace {
 
@@ -58,11 +60,6 @@ std::optional<std::string_view> find_row(const std::array<Row, count>& rows,
       std::find_if(rows.begin(), rows.end(), [name](const Row& row) { return row.first == name; });
   if (found == rows.end()) return {};
   return found->second;
-}
-
-bool is_word(char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-         (byte >= '0' && byte <= '9') || byte == '_';
 }
 
 std::string_view trim(std::string_view text) {
@@ -122,7 +119,7 @@ class TypeReader {
   std::string_view read_word() {
     skip_space();
     const std::size_t start = at_;
-    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+    while (at_ < text_.size() && is_word_byte(text_[at_])) ++at_;
     return text_.substr(start, at_ - start);
   }
 

@@ -2,32 +2,27 @@
 #include "opseal/rule.h"
 #include "opseal/sources.h"
 #include "opseal/text.h"
-#include "rules/kernel_roles.h"
+#include "rules/python_fakes.h"
 
 namespace opseal {
 namespace {
 
 // Python speaks of an operator after the library that brings it was loaded.
 void check(const Facts& facts, Sink& sink) {
-  for_each_operator_with_names(
-      facts, [&sink](const Fact& manifest, const Fact& op, PlatformNames& names) {
-        const Fact abstract = op[Key::abstract];
-        if (!manifest[Key::system].is("torch") || !is_of_sources(manifest)) return;
-        if (!abstract.is_object() || !is_in_python(abstract)) return;
-        const KernelRoles roles = kernel_roles(op, names);
-        if (!roles.any) return;
-        sink.inspected();
-        const Fact kernel = roles.meta;
-        // A build that leaves the kernel out has a fine shape function. What Python itself
-        // registers for `Meta` may be an alternative.
-        if (!kernel || kernel[Key::when].said() || is_in_python(kernel)) return;
-        Finding& finding = sink.add(
-            subject_of(manifest, op),
-            "shape function for an operator that has a kernel for `Meta`, which torch refuses",
-            evidence(abstract, "shape function registered here"));
-        finding.related.push_back(
-            evidence(kernel[Key::platform], "the kernel for `Meta`" + site_of(kernel)));
-      });
+  for_each_python_fake(facts, [&sink](const Fact& manifest, const Fact& op, const Fact& abstract,
+                                      const KernelRoles& roles) {
+    sink.inspected();
+    const Fact kernel = roles.meta;
+    // A build that leaves the kernel out has a fine shape function. What Python itself
+    // registers for `Meta` may be an alternative.
+    if (!kernel || kernel[Key::when].said() || is_in_python(kernel)) return;
+    Finding& finding =
+        sink.add(subject_of(manifest, op),
+                 "shape function for an operator that has a kernel for `Meta`, which torch refuses",
+                 evidence(abstract, "shape function registered here"));
+    finding.related.push_back(
+        evidence(kernel[Key::platform], "the kernel for `Meta`" + site_of(kernel)));
+  });
 }
 
 }  // namespace

@@ -22,11 +22,6 @@ struct Parameters {
   Fact kernel;
 };
 
-bool is_name_byte(char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-         (byte >= '0' && byte <= '9') || byte == '_';
-}
-
 // `float const* seq = nullptr` gives `seq`; empty where a parameter has no name.
 std::string_view parameter_name(std::string_view text) {
   text = text.substr(0, text.find('='));
@@ -34,7 +29,7 @@ std::string_view parameter_name(std::string_view text) {
     text.remove_suffix(1);
   }
   std::size_t begin = text.size();
-  while (begin > 0 && is_name_byte(text[begin - 1])) --begin;
+  while (begin > 0 && is_word_byte(text[begin - 1])) --begin;
   const std::string_view name = text.substr(begin);
   std::string_view type = text.substr(0, begin);
   while (!type.empty() && type.back() == ' ') type.remove_suffix(1);

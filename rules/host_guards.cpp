@@ -7,14 +7,10 @@
 
 #include "opseal/text.h"
 #include "rules/arch_guards.h"
+#include "rules/condition_words.h"
 
 namespace opseal {
 namespace {
-
-bool is_word(char byte) {
-  return byte == '_' || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-         (byte >= '0' && byte <= '9');
-}
 
 enum class Scale : std::uint8_t { none, whole, major };
 
@@ -46,13 +42,13 @@ Scale scale_of(std::string_view name) {
 }
 
 // The condition as one on `__CUDA_ARCH__`, which is what `guard_truth` reads.
-class Translation {
+class Translation : ConditionWords {
  public:
-  explicit Translation(std::string_view condition) : rest_(condition) {}
+  explicit Translation(std::string_view condition) : ConditionWords(condition) {}
 
   std::optional<std::string> run() {
     while (!rest_.empty()) {
-      if (!is_word(rest_.front())) {
+      if (!is_word_byte(rest_.front())) {
         text_ += rest_.front();
         rest_.remove_prefix(1);
         continue;
@@ -63,24 +59,6 @@ class Translation {
   }
 
  private:
-  void skip() {
-    while (!rest_.empty() && rest_.front() == ' ') rest_.remove_prefix(1);
-  }
-  bool take(std::string_view sign) {
-    skip();
-    if (!rest_.starts_with(sign)) return false;
-    rest_.remove_prefix(sign.size());
-    return true;
-  }
-  std::string_view word() {
-    skip();
-    std::size_t length = 0;
-    while (length < rest_.size() && is_word(rest_[length])) ++length;
-    const std::string_view found = rest_.substr(0, length);
-    rest_.remove_prefix(length);
-    return found;
-  }
-
   // The last of `a.b->c()`.
   std::string_view name() {
     std::string_view last = word();
@@ -125,7 +103,6 @@ class Translation {
     return true;
   }
 
-  std::string_view rest_;
   std::string text_;
 };
 

@@ -12,11 +12,6 @@
 namespace opseal {
 namespace {
 
-bool is_word_byte(char byte) {
-  return is_digit(byte) || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-         byte == '_';
-}
-
 bool is_upper(char byte) { return byte >= 'A' && byte <= 'Z'; }
 
 std::string_view trim(std::string_view text) {

@@ -8,14 +8,9 @@
 namespace opseal {
 namespace {
 
-bool is_name_byte(char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_' ||
-         (byte >= '0' && byte <= '9');
-}
-
 bool is_identifier(std::string_view name) {
   return !name.empty() && (name[0] < '0' || name[0] > '9') &&
-         std::all_of(name.begin(), name.end(), is_name_byte);
+         std::all_of(name.begin(), name.end(), is_word_byte);
 }
 
 void check(const Facts& facts, Sink& sink) {

@@ -50,10 +50,6 @@ class AlternativeReader {
     SyntaxIndex end = no_syntax;
   };
 
-  PythonPlace place_of(SyntaxIndex index) const {
-    return {syntax_[index].begin, syntax_[index].end - syntax_[index].begin};
-  }
-
   // Its own parameters, if it takes no others.
   std::vector<std::string> parameters_of(SyntaxIndex function) const {
     const PythonFunction definition = python_definition(syntax_, function);
@@ -310,11 +306,11 @@ class AlternativeReader {
     if (one.slow.uses.empty()) return;
     const SyntaxIndex name = syntax_.child(function, SyntaxField::name);
     one.function = name == no_syntax ? "" : std::string(syntax_.text_of(name));
-    one.place = place_of(name == no_syntax ? function : name);
+    one.place = syntax_.place_of(name == no_syntax ? function : name);
     one.fast.name = called_in(fast);
     one.slow.name = called_in(slow);
-    one.fast.place = place_of(fast.begin);
-    one.slow.place = place_of(slow.begin);
+    one.fast.place = syntax_.place_of(fast.begin);
+    one.slow.place = syntax_.place_of(slow.begin);
     // The line where it begins is enough.
     constexpr std::uint32_t longest_place = 40;
     one.fast.place.length = std::min(one.fast.place.length, longest_place);

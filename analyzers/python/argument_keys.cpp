@@ -48,10 +48,6 @@ class ArgumentReader {
   }
 
  private:
-  PythonPlace place_of(SyntaxIndex index) const {
-    return {syntax_[index].begin, syntax_[index].end - syntax_[index].begin};
-  }
-
   bool is_named(SyntaxIndex expression, std::string_view name) const {
     if (expression == no_syntax) return false;
     const std::vector<std::string> names = scopes_.full_names(expression);
@@ -104,7 +100,7 @@ class ArgumentReader {
       const SyntaxIndex node = one.node == no_syntax ? expression : one.node;
       PythonKeyPart part;
       part.name = one.text;
-      part.place = place_of(node);
+      part.place = syntax_.place_of(node);
       names.push_back(std::move(part));
     };
     add(all);
@@ -198,7 +194,7 @@ class ArgumentReader {
     add(function, std::move(key), std::move(handed));
     if (found_.size() == before || !tried) return;
     found_.back().tried = tried;
-    found_.back().tried_place = place_of(called(tuner));
+    found_.back().tried_place = syntax_.place_of(called(tuner));
     found_.back().changed = std::move(changed);
   }
 
@@ -303,7 +299,7 @@ class ArgumentReader {
       if (content == no_syntax) continue;
       PythonKeyPart part;
       part.name = syntax_.text_of(content);
-      part.place = place_of(key);
+      part.place = syntax_.place_of(key);
       names.push_back(std::move(part));
     }
     return names;

@@ -41,7 +41,7 @@ class AxesReader {
  private:
   void set(PythonAxesUse use, SyntaxIndex where, PythonRegistration& made) const {
     made.axes_use = use;
-    made.axes_place = {syntax_[where].begin, syntax_[where].end - syntax_[where].begin};
+    made.axes_place = syntax_.place_of(where);
   }
 
   bool names_all(SyntaxIndex expression) const {

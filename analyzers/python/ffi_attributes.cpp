@@ -118,7 +118,7 @@ class CallReader {
     const SyntaxIndex arguments = syntax_.child(outer, SyntaxField::arguments);
     if (!syntax_.is(arguments, SyntaxKind::argument_list)) return made;
     made.made = true;
-    made.place = {syntax_[outer].begin, syntax_[outer].end - syntax_[outer].begin};
+    made.place = syntax_.place_of(outer);
     const BoundCall bound = bind_call(syntax_, arguments, "");
     for (const BoundArgument& argument : bound.arguments) {
       if (argument.keyword.empty()) {

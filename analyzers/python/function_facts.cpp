@@ -26,8 +26,8 @@ class FactsReader {
         forward_(forward),
         backward_(backward),
         parameters_(python_definition(syntax, forward)),
-        forward_nodes_(own_nodes(forward)),
-        backward_nodes_(own_nodes(backward)) {
+        forward_nodes_(own_nodes(syntax, forward)),
+        backward_nodes_(own_nodes(syntax, backward)) {
     if (separated || parameters_.parameters.empty()) return;
     context_ = parameters_.parameters.front().name;
     parameters_.parameters.erase(parameters_.parameters.begin());
@@ -53,22 +53,9 @@ class FactsReader {
     bool tuple = false;
   };
 
-  // Those of the body, without what stands in functions and classes within it.
-  std::vector<SyntaxIndex> own_nodes(SyntaxIndex function) const {
-    std::vector<SyntaxIndex> nodes;
-    const SyntaxIndex body = syntax_.child(function, SyntaxField::body);
-    if (body == no_syntax) return nodes;
-    const SyntaxIndex end = std::min(syntax_[body].next, body + max_nodes);
-    for (SyntaxIndex index = body; index < end; ++index) {
-      const SyntaxKind kind = syntax_[index].kind;
-      if (kind == SyntaxKind::function_definition || kind == SyntaxKind::class_definition ||
-          kind == SyntaxKind::lambda) {
-        index = syntax_[index].next - 1;
-      } else {
-        nodes.push_back(index);
-      }
-    }
-    return nodes;
+  static std::vector<SyntaxIndex> own_nodes(const PythonSyntax& syntax, SyntaxIndex function) {
+    const SyntaxIndex body = syntax.child(function, SyntaxField::body);
+    return body == no_syntax ? std::vector<SyntaxIndex>() : syntax.own_nodes(body, max_nodes);
   }
 
   std::vector<Return> returned_by(const std::vector<SyntaxIndex>& nodes) const {
@@ -94,10 +81,6 @@ class FactsReader {
       found.push_back(std::move(one));
     }
     return found;
-  }
-
-  PythonPlace place_of(SyntaxIndex index) const {
-    return {syntax_[index].begin, syntax_[index].end - syntax_[index].begin};
   }
 
   bool is_parameter(std::string_view name) const {
@@ -199,7 +182,7 @@ class FactsReader {
         const bool seen = std::any_of(facts.writes.begin(), facts.writes.end(),
                                       [&](const auto& other) { return other.name == name; });
         if (seen || !has_gradient(place_in_parameters(name))) continue;
-        facts.writes.push_back({std::string(name), place_of(one.statement)});
+        facts.writes.push_back({std::string(name), syntax_.place_of(one.statement)});
       }
     }
   }
@@ -377,7 +360,7 @@ class FactsReader {
       if (syntax_.text_of(attribute) != "requires_grad" || !decides(index)) continue;
       const auto name = names.find(syntax_.text_of(object));
       if (name == names.end()) continue;
-      facts.asked.push_back({std::string(name->first), place_of(index)});
+      facts.asked.push_back({std::string(name->first), syntax_.place_of(index)});
       if (name->second) facts.made.emplace_back(name->first);
       names.erase(name);
     }

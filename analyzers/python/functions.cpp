@@ -9,10 +9,6 @@ namespace opseal {
 
 namespace {
 
-PythonPlace place_of(const PythonSyntax& syntax, SyntaxIndex index) {
-  return {syntax[index].begin, syntax[index].end - syntax[index].begin};
-}
-
 // Texts of a source that are kept; what is longer is cut.
 std::string excerpt(const PythonSyntax& syntax, SyntaxIndex index) {
   return std::string(syntax.text_of(index).substr(0, 256));
@@ -136,7 +132,7 @@ void find_signature(const PythonSyntax& syntax, const PythonScopes& scopes,
   if (syntax.is(index, SyntaxKind::lambda)) {
     function.found = true;
     function.node = index;
-    function.definition = place_of(syntax, index);
+    function.definition = syntax.place_of(index);
     const SyntaxIndex parameters = syntax.child(index, SyntaxField::parameters);
     if (parameters != no_syntax) add_parameters(syntax, parameters, function);
     return;
@@ -177,7 +173,7 @@ PythonFunction python_definition(const PythonSyntax& syntax, SyntaxIndex definit
   function.found = true;
   function.node = definition;
   function.name = excerpt(syntax, name);
-  function.place = place_of(syntax, name);
+  function.place = syntax.place_of(name);
   function.definition = {syntax[definition].begin, syntax[name].end - syntax[definition].begin};
   const SyntaxIndex parameters = syntax.child(definition, SyntaxField::parameters);
   if (parameters != no_syntax) add_parameters(syntax, parameters, function);
@@ -197,7 +193,7 @@ PythonFunction python_function(const PythonSyntax& syntax, const PythonScopes& s
   if (constant.node != no_syntax && constant.kind == PythonConstant::Kind::reference) {
     index = constant.node;
   }
-  function.place = place_of(syntax, syntax.unwrapped(expression));
+  function.place = syntax.place_of(syntax.unwrapped(expression));
   if (constant.kind == PythonConstant::Kind::none) {
     function.null = true;
     return function;

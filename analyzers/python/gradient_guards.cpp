@@ -43,13 +43,9 @@ class GuardReader {
     const SyntaxIndex first = syntax_.first(parameters);
     if (!syntax_.is(first, SyntaxKind::identifier)) return {};
     context_ = syntax_.text_of(first);
-    const SyntaxIndex end = std::min(syntax_[body_].next, body_ + max_nodes);
-    for (SyntaxIndex index = body_; index < end; ++index) {
+    for (const SyntaxIndex index : syntax_.own_nodes(body_, max_nodes)) {
       const SyntaxKind kind = syntax_[index].kind;
-      if (kind == SyntaxKind::function_definition || kind == SyntaxKind::lambda ||
-          kind == SyntaxKind::class_definition) {
-        index = syntax_[index].next - 1;
-      } else if (kind == SyntaxKind::subscript) {
+      if (kind == SyntaxKind::subscript) {
         look_at_subscript(index);
       } else if (kind == SyntaxKind::return_statement) {
         look_at_return(index);

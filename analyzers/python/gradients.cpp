@@ -16,10 +16,6 @@ constexpr std::size_t max_classes = 4096;
 // Statements of one class that are looked at.
 constexpr std::size_t max_members = 1024;
 
-PythonPlace place_of(const PythonSyntax& syntax, SyntaxIndex index) {
-  return {syntax[index].begin, syntax[index].end - syntax[index].begin};
-}
-
 class GradientReader {
  public:
   explicit GradientReader(const ParsedPython& file)
@@ -61,7 +57,7 @@ class GradientReader {
       if (syntax_.is(part, SyntaxKind::interpolation)) return {};
       if (syntax_.is(part, SyntaxKind::string_content)) one.name += syntax_.text_of(part);
     }
-    one.place = place_of(syntax_, call);
+    one.place = syntax_.place_of(call);
     if (one.none) return one;
     const SyntaxIndex decorator = syntax_[call].parent;
     if (!syntax_.is(decorator, SyntaxKind::decorator)) return {};
@@ -117,7 +113,7 @@ class GradientReader {
     if (backward == no_syntax && symbolic == no_syntax) return {};
     PythonAutograd one;
     one.name = syntax_.text_of(name);
-    one.place = place_of(syntax_, name);
+    one.place = syntax_.place_of(name);
     one.forward = python_definition(syntax_, forward);
     if (!one.forward.found) return {};
     if (symbolic != no_syntax) {
@@ -149,7 +145,7 @@ class GradientReader {
   void read_batching(SyntaxIndex definition, PythonAutograd& one) const {
     if (const SyntaxIndex rule = method(definition, "vmap"); rule != no_syntax) {
       one.batching = "vmap";
-      one.batching_place = place_of(syntax_, syntax_.child(rule, SyntaxField::name));
+      one.batching_place = syntax_.place_of(syntax_.child(rule, SyntaxField::name));
       return;
     }
     const SyntaxIndex body = syntax_.child(definition, SyntaxField::body);
@@ -164,7 +160,7 @@ class GradientReader {
       if (left == no_syntax || syntax_.text_of(left) != "generate_vmap_rule") continue;
       if (!syntax_.is(right, SyntaxKind::true_value)) continue;
       one.batching = "generate_vmap_rule";
-      one.batching_place = place_of(syntax_, statement);
+      one.batching_place = syntax_.place_of(statement);
     }
   }
 

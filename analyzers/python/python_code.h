@@ -17,9 +17,7 @@ class PythonCode {
   PythonCode(const PythonCode&) = delete;
   PythonCode& operator=(const PythonCode&) = delete;
 
-  PythonPlace place_of(SyntaxIndex index) const {
-    return {syntax[index].begin, syntax[index].end - syntax[index].begin};
-  }
+  PythonPlace place_of(SyntaxIndex index) const { return syntax.place_of(index); }
   // The function around a node, or none.
   SyntaxIndex function_of(SyntaxIndex node) const;
   // The calls that stand in a function itself; of the module where it is none.

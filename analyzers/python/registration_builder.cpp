@@ -26,7 +26,7 @@ bool is_torch(PythonKind kind) {
 }  // namespace
 
 PythonPlace PythonRegistrationBuilder::place_of(SyntaxIndex index) const {
-  return {syntax_[index].begin, syntax_[index].end - syntax_[index].begin};
+  return syntax_.place_of(index);
 }
 
 std::string PythonRegistrationBuilder::excerpt(SyntaxIndex index) const {

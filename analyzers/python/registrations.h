@@ -75,12 +75,6 @@ enum class PythonKind : std::uint8_t {
 
 std::string_view to_text(PythonKind kind);
 
-// Bytes of the file.
-struct PythonPlace {
-  std::uint32_t offset = 0;
-  std::uint32_t length = 0;
-};
-
 // An argument or a part of one, as far as the text alone decides it: literals, names that are bound
 // once to a constant, what concatenation, f-strings and loops over literals make of them.
 struct PythonText {

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzers/words.h"
+
 namespace opseal {
 namespace {
 
@@ -37,11 +39,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 20> dtypes{{
     {"uint64", "u64"},
 }};
 
-template <std::size_t Size>
-bool is_one_of(std::string_view word, const std::array<std::string_view, Size>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 class DtypeReader {
  public:
   DtypeReader(const PythonSyntax& syntax, const PythonScopes& scopes,
@@ -51,15 +48,8 @@ class DtypeReader {
   std::vector<std::string> run(SyntaxIndex body) {
     std::vector<std::string> results;
     bool first = true;
-    const SyntaxIndex end = std::min(syntax_[body].next, body + max_nodes);
-    for (SyntaxIndex index = body; index < end; ++index) {
-      const SyntaxKind kind = syntax_[index].kind;
-      if (kind == SyntaxKind::function_definition || kind == SyntaxKind::lambda ||
-          kind == SyntaxKind::class_definition) {
-        index = syntax_[index].next - 1;
-        continue;
-      }
-      if (kind != SyntaxKind::return_statement) continue;
+    for (const SyntaxIndex index : syntax_.own_nodes(body, max_nodes)) {
+      if (!syntax_.is(index, SyntaxKind::return_statement)) continue;
       const std::vector<std::string> one = results_of(syntax_.first(index));
       if (!first && one != results) return {};
       results = one;

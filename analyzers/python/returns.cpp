@@ -56,22 +56,15 @@ std::vector<PythonReturn> PythonReturns::each(SyntaxIndex function, const Read& 
   const auto add = [&](SyntaxIndex statement, SyntaxIndex expression) {
     std::optional<PythonReturn> one = read(expression);
     if (!one) return;
-    one->place = {syntax_[statement].begin, syntax_[statement].end - syntax_[statement].begin};
+    one->place = syntax_.place_of(statement);
     found.push_back(*one);
   };
   if (syntax_.is(function, SyntaxKind::lambda)) {
     add(body, body);
     return found;
   }
-  for (SyntaxIndex index = body; index < syntax_[body].next; ++index) {
-    const SyntaxKind kind = syntax_[index].kind;
-    // What stands in another function is its own.
-    if (kind == SyntaxKind::function_definition || kind == SyntaxKind::class_definition ||
-        kind == SyntaxKind::lambda) {
-      index = syntax_[index].next - 1;
-    } else if (kind == SyntaxKind::return_statement) {
-      add(index, syntax_.first(index));
-    }
+  for (const SyntaxIndex index : syntax_.own_nodes(body)) {
+    if (syntax_.is(index, SyntaxKind::return_statement)) add(index, syntax_.first(index));
   }
   return found;
 }
@@ -143,7 +136,7 @@ std::optional<PythonReturn> PythonReturns::end_of(SyntaxIndex function) const {
   const SyntaxIndex name = syntax_.child(function, SyntaxField::name);
   PythonReturn one;
   one.values = 1;
-  one.place = {syntax_[name].begin, syntax_[name].end - syntax_[name].begin};
+  one.place = syntax_.place_of(name);
   return one;
 }
 

@@ -11,10 +11,6 @@ constexpr std::size_t most_keys = 1024;
 // Keys, and stretches of text, that are looked at in a file: an input made to cost time has more.
 constexpr std::size_t most_steps = 1'000'000;
 
-PythonPlace place_of(const PythonSyntax& syntax, SyntaxIndex index) {
-  return {syntax[index].begin, syntax[index].end - syntax[index].begin};
-}
-
 }  // namespace
 
 bool PythonSets::spend(std::size_t steps) const {
@@ -50,7 +46,7 @@ std::optional<PythonKey> PythonSets::key_of(SyntaxIndex index) const {
   index = syntax_.unwrapped(index);
   if (index == no_syntax) return {};
   PythonKey key;
-  key.place = place_of(syntax_, index);
+  key.place = syntax_.place_of(index);
   const SyntaxKind kind = syntax_[index].kind;
   if (kind == SyntaxKind::attribute) {
     key.text = syntax_.text_of(index);

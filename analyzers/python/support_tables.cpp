@@ -64,12 +64,9 @@ class SupportReader {
     const SyntaxIndex name = syntax_.child(function, SyntaxField::name);
     return name == no_syntax ? std::string_view() : syntax_.text_of(name);
   }
-  PythonPlace place_of(SyntaxIndex index) const {
-    return {syntax_[index].begin, syntax_[index].end - syntax_[index].begin};
-  }
   PythonPlace place_of_name(SyntaxIndex function) const {
     const SyntaxIndex name = syntax_.child(function, SyntaxField::name);
-    return place_of(name == no_syntax ? function : name);
+    return syntax_.place_of(name == no_syntax ? function : name);
   }
 
   std::vector<SyntaxIndex> statements_of(SyntaxIndex function) const {
@@ -357,12 +354,13 @@ class SupportReader {
     PythonSupport one;
     one.function = name_of(function);
     one.predicate = std::move(predicate);
-    one.predicate_place =
-        syntax_.is(place, SyntaxKind::function_definition) ? place_of_name(place) : place_of(place);
+    one.predicate_place = syntax_.is(place, SyntaxKind::function_definition)
+                              ? place_of_name(place)
+                              : syntax_.place_of(place);
     one.accepted = accepted.keys;
     one.table = dispatch.keys.name;
-    one.table_place =
-        dispatch.keys.node == no_syntax ? place_of_name(function) : place_of(dispatch.keys.node);
+    one.table_place = dispatch.keys.node == no_syntax ? place_of_name(function)
+                                                      : syntax_.place_of(dispatch.keys.node);
     one.entries = dispatch.keys.keys;
     for (SyntaxIndex at = function; at < syntax_[function].next; ++at) {
       const SyntaxKind kind = syntax_[at].kind;

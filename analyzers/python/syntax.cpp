@@ -322,6 +322,21 @@ std::vector<SyntaxIndex> PythonSyntax::children(SyntaxIndex parent) const {
   return found;
 }
 
+std::vector<SyntaxIndex> PythonSyntax::own_nodes(SyntaxIndex body, SyntaxIndex most) const {
+  std::vector<SyntaxIndex> found;
+  const SyntaxIndex end = body + std::min(nodes[body].next - body, most);
+  for (SyntaxIndex index = body; index < end; ++index) {
+    const SyntaxKind kind = nodes[index].kind;
+    if (kind == SyntaxKind::function_definition || kind == SyntaxKind::class_definition ||
+        kind == SyntaxKind::lambda) {
+      index = nodes[index].next - 1;
+    } else {
+      found.push_back(index);
+    }
+  }
+  return found;
+}
+
 SyntaxIndex PythonSyntax::unwrapped(SyntaxIndex index) const {
   while (is(index, SyntaxKind::parenthesized_expression) && first(index) != no_syntax) {
     index = first(index);

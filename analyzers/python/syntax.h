@@ -127,6 +127,12 @@ enum class SyntaxField : std::uint8_t {
   field_count,
 };
 
+// Bytes of the file.
+struct PythonPlace {
+  std::uint32_t offset = 0;
+  std::uint32_t length = 0;
+};
+
 // Index into `PythonSyntax::nodes`.
 using SyntaxIndex = std::uint32_t;
 inline constexpr SyntaxIndex no_syntax = 0xffffffff;
@@ -179,6 +185,12 @@ class PythonSyntax {
   }
   // All children, comments left out.
   std::vector<SyntaxIndex> children(SyntaxIndex parent) const;
+  // What belongs to a function itself: the nodes from its body on, at most so many places far,
+  // without definitions and lambdas in it and what stands in them.
+  std::vector<SyntaxIndex> own_nodes(SyntaxIndex body, SyntaxIndex most = no_syntax) const;
+  PythonPlace place_of(SyntaxIndex index) const {
+    return {nodes[index].begin, nodes[index].end - nodes[index].begin};
+  }
   // The expression within any number of parentheses.
   SyntaxIndex unwrapped(SyntaxIndex index) const;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "analyzers/words.h"
+
 namespace opseal {
 
 namespace {
@@ -14,11 +16,6 @@ constexpr std::array<std::string_view, 18> reading{
     "bool", "any",  "all",    "print", "max",   "min", "join", "frozenset", "format"};
 
 constexpr std::array<std::string_view, 4> views{"items", "keys", "values", "copy"};
-
-template <std::size_t size>
-bool is_one_of(std::string_view word, const std::array<std::string_view, size>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 // `in` or `not in` stands before it.
 bool is_behind_in(const PythonSyntax& syntax, SyntaxIndex index) {

@@ -21,10 +21,6 @@ using Binding = PythonBinding::Kind;
 constexpr std::size_t most_tables = 512;
 constexpr std::size_t most_entries = 20000;
 
-PythonPlace place_of(const PythonSyntax& syntax, SyntaxIndex index) {
-  return {syntax[index].begin, syntax[index].end - syntax[index].begin};
-}
-
 // What one function does with one table.
 struct Doings {
   std::vector<PythonTableAccess> accesses;
@@ -108,7 +104,7 @@ class Definitions {
     table.name = syntax_.text_of(name);
     table.owner = name_of(owner);
     table.of_object = of_object;
-    table.place = place_of(syntax_, name);
+    table.place = syntax_.place_of(name);
     add_literal(right, table);
     by_name_.emplace(key, tables_.size());
     names_.insert(key.second);
@@ -153,7 +149,7 @@ class Definitions {
         add_pairs(value, entry.key, table, functions);
         continue;
       }
-      entry.place = place_of(syntax_, key);
+      entry.place = syntax_.place_of(key);
       if (kind == SyntaxKind::identifier || kind == SyntaxKind::attribute ||
           kind == SyntaxKind::lambda) {
         ++functions;

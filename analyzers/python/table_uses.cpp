@@ -347,7 +347,7 @@ class Uses {
         if (use.kind == UseKind::store && !read_with) add_unknown(use.name);
         continue;
       }
-      use.entry.place = {syntax_[node].begin, syntax_[node].end - syntax_[node].begin};
+      use.entry.place = syntax_.place_of(node);
       use.entry.conditions = python_conditions(syntax_, node);
       use.entry.within = python_within(syntax_, node);
       uses_.push_back(std::move(use));

@@ -4,16 +4,13 @@
 #include <array>
 #include <set>
 
+#include "analyzers/words.h"
+
 namespace opseal {
 namespace {
 
 constexpr std::size_t max_depth = 8;
 constexpr std::size_t max_steps = 4'000'000;
-
-template <std::size_t count>
-bool is_one(std::string_view word, const std::array<std::string_view, count>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 // Functions of torch whose result is a tensor, whatever they are given.
 bool makes_tensor(std::string_view name) {
@@ -21,7 +18,7 @@ bool makes_tensor(std::string_view name) {
       "arange",   "empty", "empty_like", "empty_strided", "full",       "full_like",
       "linspace", "ones",  "rand",       "randn",         "randn_like", "ones_like",
       "randint",  "zeros", "randperm",   "zeros_like"};
-  return is_one(name, words);
+  return is_one_of(name, words);
 }
 
 // Methods that tensors alone have, and that give one.
@@ -29,14 +26,14 @@ bool gives_tensor(std::string_view name) {
   constexpr std::array<std::string_view, 8> words{"contiguous", "new_empty", "new_full",
                                                   "new_ones",   "new_zeros", "unsqueeze",
                                                   "zero_",      "expand_as"};
-  return is_one(name, words);
+  return is_one_of(name, words);
 }
 
 // Methods of tensors that give a number.
 bool gives_number(std::string_view name) {
   constexpr std::array<std::string_view, 5> words{"dim", "element_size", "ndimension", "numel",
                                                   "nelement"};
-  return is_one(name, words);
+  return is_one_of(name, words);
 }
 
 bool says_pointer(std::string_view name) {

@@ -33,10 +33,6 @@ class Reader {
   }
 
  private:
-  PythonPlace place_of(SyntaxIndex index) const {
-    return {syntax_[index].begin, syntax_[index].end - syntax_[index].begin};
-  }
-
   void look_at_definition(SyntaxIndex decorated) {
     if (found_.kernels.size() == most_kernels) return;
     const SyntaxIndex definition = syntax_.child(decorated, SyntaxField::definition);
@@ -84,7 +80,7 @@ class Reader {
     const SyntaxIndex called = wrapped(syntax_.child(function, SyntaxField::value));
     TritonLaunch launch;
     if (!set_kernel(called, launch)) return;
-    launch.place = place_of(call);
+    launch.place = syntax_.place_of(call);
     const BoundCall bound = bind_call(syntax_, arguments, "");
     launch.open_ended = bound.open_ended;
     std::vector<TritonKind> of_names;

@@ -296,7 +296,7 @@ class TunedWrites {
     if (known) return;
     PythonKeyPart part;
     part.name = parameter;
-    part.place = {syntax_[call].begin, syntax_[call].end - syntax_[call].begin};
+    part.place = syntax_.place_of(call);
     found_.push_back(std::move(part));
   }
 

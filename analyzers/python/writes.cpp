@@ -45,14 +45,8 @@ class WriteReader {
   }
 
   std::vector<std::string> run(SyntaxIndex body) {
-    const SyntaxIndex end = std::min(syntax_[body].next, body + max_nodes);
-    for (SyntaxIndex index = body; index < end; ++index) {
+    for (const SyntaxIndex index : syntax_.own_nodes(body, max_nodes)) {
       switch (syntax_[index].kind) {
-        case SyntaxKind::function_definition:
-        case SyntaxKind::class_definition:
-        case SyntaxKind::lambda:
-          index = syntax_[index].next - 1;
-          break;
         case SyntaxKind::assignment:
           look_at_assignment(index);
           break;

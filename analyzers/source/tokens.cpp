@@ -196,6 +196,17 @@ std::size_t closing_bracket(Tokens tokens, std::size_t open) {
   return tokens.size();
 }
 
+std::uint32_t behind_angles(Tokens tokens, std::uint32_t open, std::uint32_t most) {
+  std::uint32_t depth = 0;
+  for (std::uint32_t at = open; at < tokens.size() && at - open < most; ++at) {
+    const Token& token = tokens[at];
+    if (token.is('<')) ++depth;
+    if (depth == 0 || token.is(';') || token.is('{')) return open;
+    if (token.is('>') && --depth == 0) return at + 1;
+  }
+  return open;
+}
+
 std::vector<Tokens> split_arguments(Tokens inside) { return split(inside, false); }
 
 std::vector<Tokens> split_call_arguments(Tokens inside) { return split(inside, true); }

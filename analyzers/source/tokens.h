@@ -164,6 +164,10 @@ std::string text_of(Tokens tokens);
 // there is none. Needs: there is one at `open`.
 std::size_t closing_bracket(Tokens tokens, std::size_t open);
 
+// Behind the `>` that closes the `<` at `open`, within so many tokens and before a `;` or a `{`;
+// else `open`, as where there is none at it.
+std::uint32_t behind_angles(Tokens tokens, std::uint32_t open, std::uint32_t most);
+
 // The parts between the commas of the inside of brackets that stand in no further brackets. Commas
 // of template arguments divide too, as they do for the preprocessor. None where there is nothing.
 std::vector<Tokens> split_arguments(Tokens inside);

@@ -229,6 +229,32 @@ void read_return_type(Tokens head, Tokens tail, SourceFunction& function) {
   if (known) function.signature = text_of(type) + " " + function.signature;
 }
 
+std::vector<NamedParameter> named_parameters(Tokens inside, std::size_t most) {
+  std::vector<NamedParameter> parameters;
+  std::size_t position = 0;
+  for (const Tokens parameter : split_typed(inside)) {
+    const std::size_t here = position++;
+    if (here == most) return {};
+    NamedParameter made;
+    made.position = here;
+    for (const Token& token : parameter) {
+      if (token.is('=')) break;
+      if (token.is("Tensor")) made.tensor = true;
+      if (token.is("const")) made.is_const = true;
+      if (token.is('&')) made.by_reference = true;
+      // Lists of tensors have no pointer of their own.
+      if (token.is("TensorList") || token.is("vector") || token.is("ArrayRef")) made.tensor = false;
+      if (token.is_identifier()) made.name = &token;
+    }
+    if (made.name != nullptr) parameters.push_back(made);
+  }
+  return parameters;
+}
+
+bool is_qualified(Tokens tokens, std::size_t at) {
+  return at > 0 && (tokens[at - 1].is('.') || tokens[at - 1].is("->") || tokens[at - 1].is("::"));
+}
+
 std::string_view base_of(std::string_view name) {
   name = name.substr(0, name.find('<'));
   const std::size_t colons = name.rfind("::");

@@ -16,6 +16,21 @@ SourcePlace place_of(Tokens tokens, std::uint32_t file);
 // `<` is never "less than", such as parameters.
 std::vector<Tokens> split_typed(Tokens inside);
 
+// A parameter that has a name, or at least a type.
+struct NamedParameter {
+  // Its name, else the last word of its type.
+  const Token* name = nullptr;
+  std::size_t position = 0;
+  bool tensor = false;
+  bool is_const = false;
+  bool by_reference = false;
+};
+// Of the inside of a parameter list; nothing where there are more than `most`.
+std::vector<NamedParameter> named_parameters(Tokens inside, std::size_t most);
+
+// The word at `at` belongs to another one: `x.word`, `x->word`, `x::word`.
+bool is_qualified(Tokens tokens, std::size_t at);
+
 // Reads the inside of a parameter list. False where it is no list of a function that a registry
 // could call with the operator's arguments (a boxed kernel, a parameter pack).
 bool read_parameters(Tokens inside, SourceFunction& function);

@@ -67,15 +67,6 @@ bool looks_like_parameters(Tokens inside) {
   return true;
 }
 
-// Folders that two paths share.
-std::size_t shared_folders(std::string_view a, std::string_view b) {
-  std::size_t folders = 0;
-  for (std::size_t at = 0; at < a.size() && at < b.size() && a[at] == b[at]; ++at) {
-    if (a[at] == '/') ++folders;
-  }
-  return folders;
-}
-
 bool agree(const std::vector<const SourceFunction*>& some) {
   return std::all_of(some.begin(), some.end(), [&](const SourceFunction* one) {
     return one->declared && one->positional == some.front()->positional;

@@ -17,6 +17,7 @@ enum class CodeSide : std::uint8_t {
   // `__global__`
   kernel,
 };
+inline bool is_host(CodeSide side) { return side != CodeSide::device && side != CodeSide::kernel; }
 
 // Of the function scope with this index, from the words in front of its name.
 CodeSide side_of_function(const PlainSource& source, std::uint32_t scope);

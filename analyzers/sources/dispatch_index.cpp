@@ -11,6 +11,7 @@
 #include "analyzers/source/preprocessor.h"
 #include "analyzers/source/source_tree.h"
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/words.h"
 #include "opseal/side_by_side.h"
 #include "opseal/text.h"
 
@@ -29,14 +30,6 @@ constexpr std::size_t most_sites = 48;
 constexpr int most_rounds = 4;
 // Shorter names are in most files.
 constexpr std::size_t shortest_name = 4;
-
-std::size_t shared_folders(std::string_view a, std::string_view b) {
-  std::size_t folders = 0;
-  for (std::size_t at = 0; at < a.size() && at < b.size() && a[at] == b[at]; ++at) {
-    if (a[at] == '/') ++folders;
-  }
-  return folders;
-}
 
 // `csrc/cuda/x.cu` for CUDA.
 bool is_of_key(std::string_view path, std::string_view key) {

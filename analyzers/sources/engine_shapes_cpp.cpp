@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t most_tables = 1024;
 constexpr std::size_t most_accessors = 4096;
+// Tokens of the arguments of a template.
+constexpr std::uint32_t most_angles = 200;
 // Of one function, looking for what its names were given.
 constexpr std::size_t most_steps = std::size_t{4} << 20;
 
@@ -25,18 +27,6 @@ bool gives_up(std::string_view word) {
 bool is_map(const Token& token) {
   return token.is_identifier() &&
          (token.is("map") || token.is("unordered_map") || token.is("flat_hash_map"));
-}
-
-// Behind the `>` that closes the `<` at `open`; 0 where there is none near.
-std::uint32_t behind_angles(Tokens tokens, std::uint32_t open) {
-  constexpr std::uint32_t most = 200;
-  std::uint32_t depth = 0;
-  for (std::uint32_t at = open; at < tokens.size() && at < open + most; ++at) {
-    if (tokens[at].is('<')) ++depth;
-    if (tokens[at].is('>') && --depth == 0) return at + 1;
-    if (tokens[at].is(';') || tokens[at].is('{')) return 0;
-  }
-  return 0;
 }
 
 // The words of a parameter's name and default.
@@ -347,8 +337,8 @@ void find_cpp_tables(const PlainSource& source, std::uint32_t file, std::vector<
   const Tokens tokens = source.unit.tokens;
   for (std::uint32_t at = 0; at + 3 < tokens.size() && tables.size() < most_tables; ++at) {
     if (!is_map(tokens[at]) || !tokens[at + 1].is('<')) continue;
-    const std::uint32_t behind = behind_angles(tokens, at + 1);
-    if (behind == 0 || behind + 1 >= tokens.size() || !tokens[behind].is_identifier()) continue;
+    const std::uint32_t behind = behind_angles(tokens, at + 1, most_angles);
+    if (behind + 1 >= tokens.size() || !tokens[behind].is_identifier()) continue;
     const Token& after = tokens[behind + 1];
     if (!after.is(';') && !after.is('{') && !after.is('=')) continue;
     const std::uint32_t scope = source.scope_of(at);

@@ -27,8 +27,7 @@ bool is_function(Tokens argument) {
 // `kAdd`, `ADD`, `1`
 bool is_constant_word(std::string_view word) {
   return word.size() > 1 &&
-         ((word[0] == 'k' && word[1] >= 'A' && word[1] <= 'Z') ||
-          std::none_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; }));
+         ((word[0] == 'k' && word[1] >= 'A' && word[1] <= 'Z') || is_upper(word));
 }
 
 // Whether what follows may be a call with a text, a number or an enumerator: `("add", f)`,

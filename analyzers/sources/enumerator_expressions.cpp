@@ -3,6 +3,7 @@
 
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/enumerator_run.h"
+#include "analyzers/words.h"
 #include "opseal/text.h"
 
 // What expressions tell an `EnumeratorRun`; how statements follow each other is in
@@ -38,11 +39,6 @@ template <std::size_t count>
 bool has_one_of(std::string_view name, const std::array<std::string_view, count>& words) {
   return std::any_of(words.begin(), words.end(),
                      [&](std::string_view word) { return name.find(word) != name.npos; });
-}
-
-bool is_upper(std::string_view name) {
-  return std::none_of(name.begin(), name.end(),
-                      [](char byte) { return byte >= 'a' && byte <= 'z'; });
 }
 
 Truths inverse(Truths truths) {

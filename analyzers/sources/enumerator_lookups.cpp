@@ -26,13 +26,6 @@ std::size_t closing_in(std::string_view text, std::size_t open) {
   return text.npos;
 }
 
-bool is_one(std::string_view text, std::initializer_list<std::string_view> words) {
-  for (const std::string_view word : words) {
-    if (text == word) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 // Of `names->count($)`, `names->find($)`, `names[$]`, `std::find(names->begin(),names->end(),$)`,
@@ -53,11 +46,11 @@ EnumeratorRun::Lookup EnumeratorRun::lookup_in(std::string_view text, const Fram
     const std::string_view method = word_before(text, open);
     const std::string_view before = text.substr(0, open - method.size());
     if (before.ends_with("->")) {
-      if (!is_one(method, {"count", "contains", "find", "at"})) return {};
+      if (!is_one_of(method, {"count", "contains", "find", "at"})) return {};
       name = word_before(before, before.size() - 2);
       lookup.finds = method == "find";
     } else {
-      if (!is_one(method, {"find", "binary_search", "count", "contains"})) return {};
+      if (!is_one_of(method, {"find", "binary_search", "count", "contains"})) return {};
       lookup.finds = method == "find";
       const std::size_t comma = inside.rfind(',');
       if (comma == inside.npos) return {};

@@ -25,11 +25,6 @@ constexpr std::size_t longest_arguments = 256;
 // Braces within braces.
 constexpr std::size_t most_depth = 64;
 
-bool is_upper(std::string_view text) {
-  return std::none_of(text.begin(), text.end(),
-                      [](char byte) { return byte >= 'a' && byte <= 'z'; });
-}
-
 bool is_binder(const Token& token) {
   constexpr std::array<std::string_view, 4> spaces{"py", "pybind11", "nb", "nanobind"};
   return is_one_of(token.text, spaces);

@@ -3,6 +3,7 @@
 
 #include "analyzers/sources/extensions.h"
 #include "analyzers/sources/torch_facts.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -51,11 +52,6 @@ void write_function(const std::string& module, const ExtensionFunction& row, Pla
   writer.text_if(Key::when, bound.when.text(), bound.place);
   writer.text_if(Key::macro, bound.macro, bound.place);
   writer.close(object);
-}
-
-bool has_any(const std::string& name, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [&name](std::string_view part) { return name.find(part) != name.npos; });
 }
 
 }  // namespace

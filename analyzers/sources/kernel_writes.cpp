@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzers/source/word_set.h"
 #include "analyzers/sources/code_functions.h"
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/written_parameters.h"
-#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -28,20 +28,6 @@ bool is_kernel(const TorchRecord& record) {
   return record.use == TorchUse::implement && !record.python && !record.function.name.empty() &&
          record.function.parameters.size() == record.function.positional &&
          record.function.positional > 0;
-}
-
-// Whether a text has one of the words.
-bool has_one_of(std::string_view text, const std::set<std::string, std::less<>>& words) {
-  for (std::size_t at = 0; at < text.size();) {
-    if (!is_word_byte(text[at])) {
-      ++at;
-      continue;
-    }
-    const std::size_t begin = at;
-    while (at < text.size() && is_word_byte(text[at])) ++at;
-    if (words.contains(text.substr(begin, at - begin))) return true;
-  }
-  return false;
 }
 
 void read_file(const std::string& bytes, std::uint32_t number,
@@ -89,13 +75,13 @@ void find_kernel_writes(const std::vector<std::size_t>& numbers,
     if (is_kernel(record)) names.emplace(base_of(record.function.name));
   }
   if (names.empty()) return;
+  const WordSet words({names.begin(), names.end()});
   Bodies bodies;
   std::string bytes;
   for (const std::size_t number : numbers) {
     if (!read(number, bytes) || bytes.find("Tensor") == bytes.npos) continue;
-    if (has_one_of(bytes, names)) {
-      read_file(bytes, static_cast<std::uint32_t>(number), names, bodies);
-    }
+    if (!words.occurs_in(bytes)) continue;
+    read_file(bytes, static_cast<std::uint32_t>(number), names, bodies);
   }
   for (TorchRecord& record : records) {
     if (!is_kernel(record)) continue;

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "analyzers/sources/plain_code.h"
+#include "analyzers/words.h"
 #include "opseal/text.h"
 
 namespace opseal {
@@ -16,10 +18,6 @@ constexpr std::size_t max_makers = 16;
 constexpr std::uint32_t max_body = 400;
 constexpr std::size_t max_parameters = 32;
 
-bool is_one(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 bool makes_key(std::string_view name) {
   const std::string word = lower(name);
   return word.ends_with("key") || word.ends_with("cachename") || word.ends_with("cache_name") ||
@@ -28,22 +26,11 @@ bool makes_key(std::string_view name) {
 
 // By one of its words it says what a kernel is made for.
 bool tells_kernels_apart(std::string_view name) {
-  std::string part;
-  bool small = false;
-  const auto tells = [&part] {
-    return is_one(part, {"device", "backend", "platform", "arch", "architecture", "capability",
-                         "dtype", "dtypes", "precision", "layout", "flags", "options"});
-  };
-  for (const char byte : name) {
-    const bool capital = byte >= 'A' && byte <= 'Z';
-    if (byte == '_' || (capital && small)) {
-      if (tells()) return true;
-      part.clear();
-    }
-    small = !capital && byte != '_';
-    if (byte != '_') part += capital ? static_cast<char>(byte - 'A' + 'a') : byte;
-  }
-  return tells();
+  const std::vector<std::string> words = words_in_name(name);
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return is_one_of(word, {"device", "backend", "platform", "arch", "architecture", "capability",
+                            "dtype", "dtypes", "precision", "layout", "flags", "options"});
+  });
 }
 
 struct Parameter {
@@ -52,10 +39,9 @@ struct Parameter {
   bool named = false;
 };
 
-class MakerReader {
+class MakerReader : PlainCode {
  public:
-  explicit MakerReader(const PlainSource& source)
-      : source_(source), tokens_(source.unit.tokens), partners_(source.shape.partners) {}
+  explicit MakerReader(const PlainSource& source) : PlainCode(source) {}
 
   std::vector<PythonCache> read() {
     std::map<std::string_view, std::vector<const Scope*>> makers;
@@ -74,15 +60,12 @@ class MakerReader {
   }
 
  private:
-  const Token& token(std::uint32_t at) const { return tokens_[at]; }
-  bool is_dot(std::uint32_t at) const { return token(at).is('.') || token(at).is("->"); }
-
   Parameter parameter_of(Tokens part) const {
     Parameter one;
     const Token* before = nullptr;
     for (const Token& word : part) {
       if (word.is('=')) break;
-      if (word.is_identifier() && !is_one(word.text, {"const", "struct", "enum", "typename"})) {
+      if (word.is_identifier() && !is_one_of(word.text, {"const", "struct", "enum", "typename"})) {
         const bool scoped = before != nullptr && before->is("::");
         one.named = one.token != no_token && !scoped;
         one.token = static_cast<std::uint32_t>(&word - tokens_.data());
@@ -179,7 +162,7 @@ class MakerReader {
     if (at < 4) return false;
     if (token(at - 1).is('[')) return token(at - 2).is_identifier() && keeps(at - 2);
     if (!token(at - 1).is('(') || !is_dot(at - 3)) return false;
-    if (!is_one(token(at - 2).text, {"find", "count", "contains", "at"})) return false;
+    if (!is_one_of(token(at - 2).text, {"find", "count", "contains", "at"})) return false;
     if (token(at - 4).is_identifier()) return keeps(at - 4);
     return at > 5 && token(at - 4).is(')') && token(at - 5).is('(') && keeps(at - 6);
   }
@@ -196,11 +179,6 @@ class MakerReader {
     return false;
   }
 
-  PythonPlace place_of(std::uint32_t at) const { return {token(at).offset, token(at).length}; }
-
-  const PlainSource& source_;
-  const std::vector<Token>& tokens_;
-  const std::vector<std::uint32_t>& partners_;
   std::vector<PythonCache> found_;
   // The function that is looked at.
   std::string_view maker_;

@@ -383,8 +383,7 @@ class SourceLoader {
       if (round + 1 == most_rounds) join_device_code(records_.devices);
     }
     ask_python();
-    ask_callers(records_.devices, paths_,
-                [this](std::size_t at, std::string& text) { return read_again(at, text); });
+    ask_callers(records_.devices, paths_, read_);
   }
 
   // Python may ask far from the call of an operator, and hand over the answer as one flag of many:
@@ -401,9 +400,6 @@ class SourceLoader {
   }
 
   void join() {
-    const auto read = [this](std::size_t file, std::string& bytes) {
-      return read_again(file, bytes);
-    };
     std::vector<TorchCpp> torch_cpp;
     std::vector<TorchRecord>& records = records_.torch;
     for (FileRecords& file : records_.files) {
@@ -412,20 +408,20 @@ class SourceLoader {
       torch_cpp.push_back(std::move(file.torch_cpp));
     }
     add_delegated(torch_cpp, records);
-    drop_idle_wrappers(paths_, read, records);
+    drop_idle_wrappers(paths_, read_, records);
     name_open_spaces(records);
     // What could not be read may be what is missing.
     for (const FileRecords& file : records_.files) {
       if (!file.problems.empty()) folder_.partial = true;
     }
-    count_applied(paths_, read, records_.files);
+    count_applied(paths_, read_, records_.files);
     find_extensions();
-    join_plugins(paths_, cpp_files_, read, records_.files, records_.plugins);
+    join_plugins(paths_, cpp_files_, read_, records_.files, records_.plugins);
     find_declarations(records);
     find_choices(records);
-    find_applied(cpp_files_, read, records);
-    find_kernel_writes(cpp_files_, read, records);
-    find_result_dtypes(cpp_files_, read, records);
+    find_applied(cpp_files_, read_, records);
+    find_kernel_writes(cpp_files_, read_, records);
+    find_result_dtypes(cpp_files_, read_, records);
     find_pairs();
     find_tables();
     join_devices();
@@ -449,11 +445,8 @@ class SourceLoader {
       record.place = function->place;
       records.push_back(std::move(record));
     }
-    const auto read = [this](std::size_t file, std::string& bytes) {
-      return read_again(file, bytes);
-    };
-    find_dispatches(paths_, cpp_files_, read, threads_, records);
-    forget_converted(paths_, read, records);
+    find_dispatches(paths_, cpp_files_, read_, threads_, records);
+    forget_converted(paths_, read_, records);
     for (std::size_t at = 0; at < bound.size(); ++at) {
       bound[at]->dispatches = std::move(records[kernels + at].dispatches);
     }
@@ -469,25 +462,21 @@ class SourceLoader {
     }
     std::set<std::string> others;
     for (FileRecords& file : records_.files) others.merge(file.module_texts);
-    records_.extension_uses = find_extension_uses(
-        records_.extensions, others, paths_, folder_.partial,
-        [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); });
+    records_.extension_uses =
+        find_extension_uses(records_.extensions, others, paths_, folder_.partial, read_);
   }
 
   void find_engines() {
-    const auto read = [this](std::size_t file, std::string& bytes) {
-      return read_again(file, bytes);
-    };
     std::vector<std::vector<PythonTable>> tables;
     for (FileRecords& file : records_.files) tables.push_back(std::move(file.python_tables));
-    records_.engines = find_python_engines(paths_, std::move(tables), read);
+    records_.engines = find_python_engines(paths_, std::move(tables), read_);
     CppMaps maps;
     for (FileRecords& file : records_.files) {
       std::move(file.maps.tables.begin(), file.maps.tables.end(), std::back_inserter(maps.tables));
       std::move(file.maps.literals.begin(), file.maps.literals.end(),
                 std::back_inserter(maps.literals));
     }
-    for (Engine& engine : find_cpp_engines(paths_, cpp_files_, read, std::move(maps))) {
+    for (Engine& engine : find_cpp_engines(paths_, cpp_files_, read_, std::move(maps))) {
       records_.engines.push_back(std::move(engine));
     }
   }
@@ -502,9 +491,7 @@ class SourceLoader {
     for (std::size_t at = 0; at < records_.files.size(); ++at) {
       if (records_.files[at].may_tables) files.push_back(at);
     }
-    records_.tables = load_agreeing_tables(
-        paths_, files,
-        [this](std::size_t at, std::string& bytes) { return read_again(at, bytes); });
+    records_.tables = load_agreeing_tables(paths_, files, read_);
   }
 
   // Last, since what the text says is not asked for again.
@@ -516,9 +503,7 @@ class SourceLoader {
     if (!folder_.partial) {
       root = root_of_tree(folder_.place.path, paths_[cpp_files_[0]], opened[cpp_files_[0]]);
     }
-    TypedTier tier(
-        *tree_, paths_, cpp_files_, std::move(opened), std::move(root),
-        [this](std::size_t file, std::string& bytes) { return read_again(file, bytes); });
+    TypedTier tier(*tree_, paths_, cpp_files_, std::move(opened), std::move(root), read_);
     tier.run(typed_, threads_, records_);
   }
 
@@ -536,9 +521,8 @@ class SourceLoader {
       if (records_.files[at].has_predicate) asking.push_back(at);
       if (records_.files[at].may_predicate) naming.push_back(at);
     }
-    records_.pairs = load_dispatch_pairs(
-        paths_, asking, naming, {folder_.pairs, {}}, threads_,
-        [this](std::size_t at, std::string& bytes) { return read_again(at, bytes); });
+    records_.pairs =
+        load_dispatch_pairs(paths_, asking, naming, {folder_.pairs, {}}, threads_, read_);
     for (DispatchPair& pair : python) records_.pairs.push_back(std::move(pair));
     for (const PairDescription& described : folder_.pairs) {
       const bool is_there =
@@ -555,6 +539,10 @@ class SourceLoader {
   }
 
   SourceFolder folder_;
+  // `read_again`, for those that look into files on their own.
+  const ReadNumbered read_ = [this](std::size_t file, std::string& bytes) {
+    return read_again(file, bytes);
+  };
   unsigned threads_;
   std::string stated_macros_;
   const TypedOptions& typed_;

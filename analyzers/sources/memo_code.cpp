@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "analyzers/python/key_words.h"
+#include "analyzers/sources/plain_code.h"
 #include "analyzers/sources/statements.h"
+#include "analyzers/words.h"
 #include "opseal/text.h"
 
 namespace opseal {
@@ -24,11 +26,6 @@ constexpr std::uint32_t max_call = 2'000;
 constexpr std::size_t max_parameters = 128;
 // Of one parameter.
 constexpr std::size_t max_fields = 256;
-
-bool has_any(std::string_view word, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [word](std::string_view part) { return word.find(part) != word.npos; });
-}
 
 // What keeps built things, by its name.
 bool names_built(std::string_view name) {
@@ -75,10 +72,9 @@ struct Use {
   bool lazy = false;
 };
 
-class MemoReader {
+class MemoReader : PlainCode {
  public:
-  explicit MemoReader(const PlainSource& source)
-      : source_(source), tokens_(source.unit.tokens), partners_(source.shape.partners) {}
+  explicit MemoReader(const PlainSource& source) : PlainCode(source) {}
 
   std::vector<PythonCache> read() {
     for (std::uint32_t at = 0; at + 4 < tokens_.size(); ++at) {
@@ -97,9 +93,6 @@ class MemoReader {
   }
 
  private:
-  const Token& token(std::uint32_t at) const { return tokens_[at]; }
-  bool is_dot(std::uint32_t at) const { return token(at).is('.') || token(at).is("->"); }
-
   // `cache.find(key)`
   bool is_question(std::uint32_t at) const {
     if (at < 2 || at + 3 >= tokens_.size()) return false;
@@ -536,11 +529,6 @@ class MemoReader {
     return told ? name : std::string(token(function.name_token).text);
   }
 
-  PythonPlace place_of(std::uint32_t at) const { return {token(at).offset, token(at).length}; }
-
-  const PlainSource& source_;
-  const std::vector<Token>& tokens_;
-  const std::vector<std::uint32_t>& partners_;
   std::set<std::pair<const Scope*, std::string_view>> told_;
   std::vector<PythonCache> found_;
   std::size_t looked_ = 0;

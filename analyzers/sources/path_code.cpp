@@ -7,7 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "analyzers/sources/plain_code.h"
 #include "analyzers/sources/statements.h"
+#include "analyzers/words.h"
 #include "opseal/text.h"
 
 namespace opseal {
@@ -22,11 +24,6 @@ constexpr std::size_t max_questions = 32;
 // Of helpers of the file, one after the other.
 constexpr std::size_t max_helpers = 16;
 constexpr std::uint32_t max_helper = 2'000;
-
-bool has_any(std::string_view word, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [word](std::string_view part) { return word.find(part) != word.npos; });
-}
 
 bool begins_with(std::string_view word, std::initializer_list<std::string_view> parts) {
   return std::any_of(parts.begin(), parts.end(),
@@ -64,25 +61,14 @@ bool writes_file(std::string_view name) {
 
 // opseal's word for a setting of a compiler; empty for all else.
 std::string_view setting_word(std::string_view name) {
-  std::vector<std::string> parts(1);
-  bool small = false;
-  for (const char byte : name) {
-    const bool capital = byte >= 'A' && byte <= 'Z';
-    if (byte == '_' || (capital && small)) parts.emplace_back();
-    small = (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9');
-    if (byte != '_') parts.back() += byte;
-  }
-  for (const std::string& part : parts) {
-    const std::string word = lower(part);
-    const auto is = [&word](std::initializer_list<std::string_view> all) {
-      return std::find(all.begin(), all.end(), word) != all.end();
-    };
-    if (is({"arch", "archs", "architecture", "sm", "capability", "cc", "gfx"})) {
+  for (const std::string& word : words_in_name(name)) {
+    if (is_one_of(word, {"arch", "archs", "architecture", "sm", "capability", "cc", "gfx"})) {
       return "architecture";
     }
-    if (is({"flag", "flags", "cflags", "cxxflags", "opt", "opts", "option", "options", "defines"}))
+    if (is_one_of(word, {"flag", "flags", "cflags", "cxxflags", "opt", "opts", "option", "options",
+                         "defines"}))
       return "flags";
-    if (is({"dtype", "dtypes"})) return "dtypes";
+    if (is_one_of(word, {"dtype", "dtypes"})) return "dtypes";
   }
   return {};
 }
@@ -112,10 +98,9 @@ bool names_folder(std::string_view name) {
   return has_any(lower(name), {"dir", "folder", "home", "root", "temp"});
 }
 
-class PathReader {
+class PathReader : PlainCode {
  public:
-  explicit PathReader(const PlainSource& source)
-      : source_(source), tokens_(source.unit.tokens), partners_(source.shape.partners) {
+  explicit PathReader(const PlainSource& source) : PlainCode(source) {
     for (const Scope& scope : source.shape.scopes) {
       if (scope.kind != ScopeKind::function || scope.name_token == no_token) continue;
       functions_.emplace(token(scope.name_token).text, &scope);
@@ -136,9 +121,6 @@ class PathReader {
   }
 
  private:
-  const Token& token(std::uint32_t at) const { return tokens_[at]; }
-  bool is_dot(std::uint32_t at) const { return token(at).is('.') || token(at).is("->"); }
-
   bool is_call(std::uint32_t at) const {
     return at + 1 < tokens_.size() && token(at).is_identifier() && token(at + 1).is('(') &&
            partners_[at + 1] != no_token && partners_[at + 1] > at;
@@ -344,11 +326,6 @@ class PathReader {
     return names;
   }
 
-  PythonPlace place_of(std::uint32_t at) const { return {token(at).offset, token(at).length}; }
-
-  const PlainSource& source_;
-  const std::vector<Token>& tokens_;
-  const std::vector<std::uint32_t>& partners_;
   std::multimap<std::string_view, const Scope*> functions_;
   std::vector<PythonCache> found_;
   std::size_t looked_ = 0;

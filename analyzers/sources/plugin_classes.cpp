@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/sources/plugin_source.h"
 #include "analyzers/words.h"
 
 namespace opseal {
@@ -29,7 +30,8 @@ bool is_creator(std::string_view base) {
 
 class PluginReader {
  public:
-  PluginReader(const PlainSource& source, PluginRecords& out) : source_(source), out_(out) {}
+  PluginReader(const PlainSource& source, PluginRecords& out)
+      : source_(source), out_(out), constants_(source) {}
 
   void run() {
     for (const Scope& scope : source_.shape.scopes) {
@@ -77,20 +79,9 @@ class PluginReader {
     return at > 0 && tokens()[at - 1].is('>');
   }
 
-  std::string owner_of(const Scope& scope) const {
-    const std::size_t colons = scope.name.rfind("::");
-    if (colons != std::string::npos) {
-      return std::string(base_of(std::string_view(scope.name).substr(0, colons)));
-    }
-    if (scope.parent == no_scope || source_.shape.scopes[scope.parent].kind != ScopeKind::type) {
-      return {};
-    }
-    return std::string(base_of(source_.shape.scopes[scope.parent].name));
-  }
-
   // `new Foo(…)`, `new ns::Foo(…)`, `std::make_unique<Foo>(…)`
   void read_made(const Scope& scope) {
-    const std::string maker = owner_of(scope);
+    const std::string maker = class_of(source_, scope);
     if (maker.empty()) return;
     for (std::uint32_t at = scope.body.begin; at + 1 < scope.body.end; ++at) {
       std::uint32_t name = at + 1;
@@ -116,7 +107,7 @@ class PluginReader {
     if (!is_one_of(base, asked_methods)) return;
     PluginMethod method;
     method.name = base;
-    method.owner = owner_of(scope);
+    method.owner = class_of(source_, scope);
     if (method.owner.empty()) return;
     for (std::uint32_t at = scope.body.begin; at + 1 < scope.body.end; ++at) {
       if (!tokens()[at].is("return")) continue;
@@ -140,39 +131,12 @@ class PluginReader {
       if (token.is_identifier()) name = token.text;
     }
     if (name.empty()) return {};
-    read_constants();
-    const auto found = constants_.find(name);
-    return found == constants_.end() ? std::string() : found->second;
-  }
-
-  // `NAME{"x"}`, `NAME = "x"`, `NAME[] = "x"`, `#define NAME "x"`. One with two values has none.
-  void read_constants() {
-    if (constants_read_) return;
-    constants_read_ = true;
-    const std::vector<Token>& all = tokens();
-    for (std::uint32_t at = 1; at + 1 < all.size(); ++at) {
-      if (!all[at].is_string()) continue;
-      std::uint32_t name = at - 1;
-      if (!all[name].is('=') && !all[name].is('{') && !all[name].is('(')) continue;
-      if (name >= 2 && all[name - 1].is(']') && all[name - 2].is('[')) name -= 2;
-      if (name == 0 || !all[name - 1].is_identifier()) continue;
-      add_constant(all[name - 1].text, string_value(Tokens(all).subspan(at, 1)));
-    }
-    for (const SourceDefinition& definition : source_.definitions) {
-      const Tokens body = source_.directive(definition.body);
-      if (body.size() == 1 && body[0].is_string())
-        add_constant(definition.name, string_value(body));
-    }
-  }
-  void add_constant(std::string_view name, std::string value) {
-    const auto [at, is_new] = constants_.try_emplace(name, value);
-    if (!is_new && at->second != value) at->second.clear();
+    return constants_.of(name);
   }
 
   const PlainSource& source_;
   PluginRecords& out_;
-  bool constants_read_ = false;
-  std::unordered_map<std::string_view, std::string> constants_;
+  TextConstants constants_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/sources/plugin_source.h"
 #include "analyzers/words.h"
 
 namespace opseal {
@@ -20,18 +21,6 @@ constexpr std::array<std::string_view, 4> compares{"strcmp", "strncmp", "strcase
 // Of a creator; more than a few constructors are no class.
 constexpr std::size_t most_parts = 16;
 
-// `X::f` belongs to X; `f` to the class around it.
-std::string owner_of(const PlainSource& source, const Scope& scope) {
-  const std::size_t colons = scope.name.rfind("::");
-  if (colons != std::string::npos) {
-    return std::string(base_of(std::string_view(scope.name).substr(0, colons)));
-  }
-  if (scope.parent == no_scope || source.shape.scopes[scope.parent].kind != ScopeKind::type) {
-    return {};
-  }
-  return std::string(base_of(source.shape.scopes[scope.parent].name));
-}
-
 bool is_field_name(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char byte) {
     return is_word_byte(byte) || byte == '-' || byte == '.';
@@ -41,14 +30,14 @@ bool is_field_name(std::string_view text) {
 class FieldReader {
  public:
   FieldReader(const PlainSource& source, std::vector<PluginFields>& out)
-      : source_(source), all_(source.unit.tokens), out_(out) {}
+      : source_(source), all_(source.unit.tokens), out_(out), constants_(source) {}
 
   void run() {
     std::map<std::string, Creator> creators;
     for (const Scope& scope : source_.shape.scopes) {
       if (scope.kind != ScopeKind::function) continue;
       const std::string_view name = base_of(scope.name);
-      const std::string owner = owner_of(source_, scope);
+      const std::string owner = class_of(source_, scope);
       if (owner.empty()) continue;
       if (name == "createPlugin") {
         Creator& creator = creators[owner];
@@ -89,34 +78,9 @@ class FieldReader {
       if (token.is_identifier()) word = &token;
     }
     if (word == nullptr) return {};
-    read_constants();
-    const auto found = constants_.find(word->text);
-    if (found == constants_.end() || found->second.empty()) return {};
-    return placed(*word, found->second);
-  }
-
-  // `NAME{"x"}`, `NAME = "x"`, `NAME[] = "x"`, `#define NAME "x"`. One with two values has none.
-  void read_constants() {
-    if (constants_read_) return;
-    constants_read_ = true;
-    for (std::size_t at = 2; at < all_.size(); ++at) {
-      if (!all_[at].is_string()) continue;
-      std::size_t name = at - 1;
-      if (!all_[name].is('=') && !all_[name].is('{') && !all_[name].is('(')) continue;
-      if (name >= 3 && all_[name - 1].is(']') && all_[name - 2].is('[')) name -= 2;
-      if (all_[name - 1].is_identifier()) {
-        add_constant(all_[name - 1].text, string_value(all_.subspan(at, 1)));
-      }
-    }
-    for (const SourceDefinition& definition : source_.definitions) {
-      const Tokens body = source_.directive(definition.body);
-      if (body.size() == 1 && body[0].is_string())
-        add_constant(definition.name, string_value(body));
-    }
-  }
-  void add_constant(std::string_view name, std::string value) {
-    const auto [at, is_new] = constants_.try_emplace(name, value);
-    if (!is_new && at->second != value) at->second.clear();
+    const std::string& text = constants_.of(word->text);
+    if (text.empty()) return {};
+    return placed(*word, text);
   }
 
   Tokens body_of(const Scope& scope) const {
@@ -359,8 +323,7 @@ class FieldReader {
   const PlainSource& source_;
   Tokens all_;
   std::vector<PluginFields>& out_;
-  bool constants_read_ = false;
-  std::map<std::string_view, std::string> constants_;
+  TextConstants constants_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/sources/plugin_source.h"
 
 namespace opseal {
 namespace {
@@ -191,17 +192,6 @@ bool starts_from_bytes(const PlainSource& source, const Scope& scope) {
   return false;
 }
 
-std::string owner_of(const PlainSource& source, const Scope& scope) {
-  const std::size_t colons = scope.name.rfind("::");
-  if (colons != std::string::npos) {
-    return std::string(base_of(std::string_view(scope.name).substr(0, colons)));
-  }
-  if (scope.parent == no_scope || source.shape.scopes[scope.parent].kind != ScopeKind::type) {
-    return {};
-  }
-  return std::string(base_of(source.shape.scopes[scope.parent].name));
-}
-
 }  // namespace
 
 void read_plugin_storage(const PlainSource& source, std::vector<PluginStorage>& storage) {
@@ -210,7 +200,7 @@ void read_plugin_storage(const PlainSource& source, std::vector<PluginStorage>& 
   for (const Scope& scope : source.shape.scopes) {
     if (scope.kind != ScopeKind::function || scope.name_token == no_token) continue;
     const std::string_view name = base_of(scope.name);
-    const std::string owner = owner_of(source, scope);
+    const std::string owner = class_of(source, scope);
     if (owner.empty()) continue;
     const Token& token = source.unit.tokens[scope.name_token];
     PluginStorage one{owner, std::string(name), {}, {source.unit.file, token.offset, token.length}};

@@ -12,6 +12,7 @@
 #include "analyzers/sources/code_functions.h"
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/scalar_types.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -23,11 +24,6 @@ constexpr std::size_t max_depth = 6;
 constexpr std::size_t most_results = 16;
 // Tokens of a function that are looked at.
 constexpr std::size_t most_tokens = 100'000;
-
-template <std::size_t Size>
-bool is_one_of(std::string_view word, const std::array<std::string_view, Size>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 class ResultReader {
  public:

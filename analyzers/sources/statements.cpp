@@ -4,14 +4,9 @@
 #include <initializer_list>
 #include <set>
 
+#include "analyzers/words.h"
+
 namespace opseal {
-namespace {
-
-bool is_one(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-}  // namespace
 
 Statements::Statements(const PlainSource& source, TokenRange body, std::uint32_t open)
     : tokens_(source.unit.tokens), partners_(source.shape.partners) {
@@ -38,7 +33,7 @@ void Statements::end_statement(std::uint32_t end) {
 }
 
 bool Statements::begins_branch() const {
-  return is_one(token(start_).text, {"if", "else", "for", "while", "switch"});
+  return is_one_of(token(start_).text, {"if", "else", "for", "while", "switch"});
 }
 
 // The head is a statement of its own too: it may give a value to what a loop goes through.
@@ -92,7 +87,7 @@ void Statements::split(TokenRange body, std::uint32_t open) {
       open_block(at + 1, true);
       start_ = ++at;
     } else {
-      const bool label = one.is(':') && is_one(token(start_).text, {"case", "default"});
+      const bool label = one.is(':') && is_one_of(token(start_).text, {"case", "default"});
       if (one.is(';')) end_statement(at);
       if (one.is(';') || label) start_ = at + 1;
       if (one.is(';')) close_singles();
@@ -123,7 +118,7 @@ std::uint32_t Statements::brace(std::uint32_t at, std::uint32_t open) {
 bool Statements::is_block(std::uint32_t brace) const {
   if (brace == 0 || brace == start_) return true;
   const Token& before = token(brace - 1);
-  return before.is(')') || is_one(before.text, {"else", "do", "try"});
+  return before.is(')') || is_one_of(before.text, {"else", "do", "try"});
 }
 
 // The brackets stand in front, behind `const auto&`; further on they are those of something else.
@@ -139,28 +134,28 @@ bool Statements::gives_value(std::uint32_t at, TokenRange statement) const {
   const bool first = at == statement.begin;
   const std::string_view next = at + 1 < statement.end ? token(at + 1).text : std::string_view();
   const std::string_view before = first ? std::string_view() : token(at - 1).text;
-  if (is_one(before, {".", "->", "::"}) || next == "::") return false;
-  if (is_one(next, {"=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "<<=", ">>=", "%="})) {
+  if (is_one_of(before, {".", "->", "::"}) || next == "::") return false;
+  if (is_one_of(next, {"=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "<<=", ">>=", "%="})) {
     return true;
   }
   if (next == ":") return token(statement.begin).is("for");
-  if (first) return is_one(next, {".", "->", "[", "<<", "++", "--"});
-  if (before == "&" && at >= 2 && is_one(token(at - 2).text, {"(", ","})) return true;
+  if (first) return is_one_of(next, {".", "->", "[", "<<", "++", "--"});
+  if (before == "&" && at >= 2 && is_one_of(token(at - 2).text, {"(", ","})) return true;
   if (next == "." && at + 2 < statement.end && token(at + 2).is("data")) return true;
   // `auto [a, b] = f();`
-  if (is_one(before, {"[", ","}) && is_one(next, {"]", ","})) {
-    return is_one(token(statement.begin).text, {"auto", "const"}) && is_unpacked(at, statement);
+  if (is_one_of(before, {"[", ","}) && is_one_of(next, {"]", ","})) {
+    return is_one_of(token(statement.begin).text, {"auto", "const"}) && is_unpacked(at, statement);
   }
-  const bool typed = token(at - 1).is_identifier() || is_one(before, {">", "*", "&"});
-  return typed && is_one(next, {"(", "{"}) &&
-         !is_one(before, {"return", "new", "delete", "case", "else", "throw", "co_return"});
+  const bool typed = token(at - 1).is_identifier() || is_one_of(before, {">", "*", "&"});
+  return typed && is_one_of(next, {"(", "{"}) &&
+         !is_one_of(before, {"return", "new", "delete", "case", "else", "throw", "co_return"});
 }
 
 std::vector<std::string_view> Statements::names_in(TokenRange range) const {
   std::vector<std::string_view> names;
   for (std::uint32_t at = range.begin; at < range.end; ++at) {
     if (!token(at).is_identifier()) continue;
-    if (at > 0 && is_one(token(at - 1).text, {".", "->", "::"})) continue;
+    if (at > 0 && is_one_of(token(at - 1).text, {".", "->", "::"})) continue;
     if (at + 1 < tokens_.size() && token(at + 1).is("::")) continue;
     names.push_back(token(at).text);
   }

@@ -81,45 +81,26 @@ class LayoutReader {
       if ((token.is(')') || token.is('}') || token.is(']')) && !open.empty()) open.pop_back();
       if (!token.is_identifier()) continue;
       const auto found = by_name.find(token.hash);
-      if (found == by_name.end() || is_member(at)) continue;
+      if (found == by_name.end() || is_qualified(tokens_, at)) continue;
       note(at, open, *found->second);
     }
     return parameters;
   }
 
  private:
-  bool is_member(std::uint32_t at) const {
-    return at > 0 &&
-           (tokens_[at - 1].is('.') || tokens_[at - 1].is("->") || tokens_[at - 1].is("::"));
-  }
-
   std::vector<Parameter> parameters_of(const Scope& scope, bool only_tensors) const {
     std::vector<Parameter> parameters;
     const TokenRange range = scope.parameters;
     if (range.empty()) return parameters;
-    std::size_t position = 0;
-    for (const Tokens parameter :
-         split_typed(Tokens(tokens_).subspan(range.begin, range.end - range.begin))) {
-      const std::size_t here = position++;
-      if (here == most_parameters) return {};
-      const Token* name = nullptr;
-      bool tensor = false;
-      bool is_const = false;
-      bool by_reference = false;
-      for (const Token& token : parameter) {
-        if (token.is('=')) break;
-        if (token.is("Tensor")) tensor = true;
-        if (token.is("const")) is_const = true;
-        if (token.is('&')) by_reference = true;
-        // Lists of tensors have no pointer of their own.
-        if (token.is("TensorList") || token.is("vector") || token.is("ArrayRef")) tensor = false;
-        if (token.is_identifier()) name = &token;
+    for (const NamedParameter& one : named_parameters(
+             Tokens(tokens_).subspan(range.begin, range.end - range.begin), most_parameters)) {
+      if (one.name->is("Tensor") || (only_tensors && !one.tensor)) continue;
+      if (only_tensors && ((one.by_reference && !one.is_const) || is_output(one.name->text))) {
+        continue;
       }
-      if (name == nullptr || name->is("Tensor") || !(tensor || !only_tensors)) continue;
-      if (only_tensors && ((by_reference && !is_const) || is_output(name->text))) continue;
       Parameter& made = parameters.emplace_back();
-      made.name = name;
-      made.position = here;
+      made.name = one.name;
+      made.position = one.position;
     }
     return parameters;
   }
@@ -178,11 +159,6 @@ class LayoutReader {
 
   void note_call(std::string_view name, Parameter& parameter) const {
     if (is_one_of(name, neutral_calls)) return;
-    if (const auto macro = macros_.find(name); macro != macros_.end()) {
-      parameter.dense = parameter.dense || macro->second.dense;
-      parameter.other = parameter.other || macro->second.other;
-      return;
-    }
     const std::string word = lower(name);
     if (word.find("contig") != word.npos || word.find("check_input") != word.npos ||
         word.find("checkinput") != word.npos || word.find("dense") != word.npos) {
@@ -196,18 +172,9 @@ class LayoutReader {
     if (!asks_else) parameter.other = true;
   }
 
-  struct Macro {
-    bool dense = false;
-    bool other = false;
-  };
-
   const PlainSource& source_;
   const std::vector<Token>& tokens_;
-  // What those of the file ask of what they are given.
-  std::unordered_map<std::string_view, Macro> macros_;
 };
-
-bool is_host(CodeSide side) { return side != CodeSide::device && side != CodeSide::kernel; }
 
 }  // namespace
 

@@ -12,6 +12,7 @@
 
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/cpp_record.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -31,11 +32,6 @@ std::string key_of(Tokens tokens) {
   // A variable.
   if (key.empty() || key[0] < 'A' || key[0] > 'Z') return {};
   return std::string(key);
-}
-
-bool is_upper(std::string_view text) {
-  return std::none_of(text.begin(), text.end(),
-                      [](char byte) { return byte >= 'a' && byte <= 'z'; });
 }
 
 // What a code generator fills in.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzers/sources/torch_unknowns.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -34,14 +35,6 @@ constexpr std::size_t most_rows = 64;
 // operator anew, each in its own way, are called when somebody wants that.
 bool meet(const TorchRecord& a, const TorchRecord& b) {
   return a.scope == b.scope && (a.when.implies(b.when) || b.when.implies(a.when));
-}
-
-std::size_t shared_folders(std::string_view a, std::string_view b) {
-  std::size_t folders = 0;
-  for (std::size_t at = 0; at < a.size() && at < b.size() && a[at] == b[at]; ++at) {
-    if (a[at] == '/') ++folders;
-  }
-  return folders;
 }
 
 // All that is said under one name.

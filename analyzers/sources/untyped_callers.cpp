@@ -45,17 +45,6 @@ void end_untyped_round(std::vector<UntypedPointer*>& pointers) {
 
 namespace {
 
-// Behind `<T>` of `f<T>(x)`; `at` where it has no end.
-std::uint32_t behind_template(const std::vector<Token>& tokens, std::uint32_t at) {
-  std::uint32_t depth = 0;
-  for (std::uint32_t end = at; end < tokens.size() && end - at < most_arguments; ++end) {
-    if (tokens[end].is('<')) ++depth;
-    if (tokens[end].is(';') || tokens[end].is('{')) return at;
-    if (tokens[end].is('>') && --depth == 0) return end + 1;
-  }
-  return at;
-}
-
 class CallerReader {
  public:
   CallerReader(const PlainSource& source, std::vector<UntypedPointer*>& pointers)
@@ -105,8 +94,8 @@ class CallerReader {
       if (!tokens_[at].is_identifier()) continue;
       const auto found = by_name_.find(tokens_[at].text);
       if (found == by_name_.end()) continue;
-      std::uint32_t open = at + 1;
-      if (tokens_[open].is('<')) open = behind_template(tokens_, open);
+      // `f<T>(x)`
+      const std::uint32_t open = behind_angles(tokens_, at + 1, most_arguments);
       const std::uint32_t close =
           open < tokens_.size() && tokens_[open].is('(') ? source_.shape.partners[open] : no_token;
       // A mere name may be called with anything.

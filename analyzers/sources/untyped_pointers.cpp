@@ -77,7 +77,7 @@ std::vector<UntypedParameter> UntypedReader::read(std::uint32_t number) {
     const Token& token = tokens_[at];
     if (token.is('(') || token.is('{') || token.is('[')) open.push_back(at);
     if ((token.is(')') || token.is('}') || token.is(']')) && !open.empty()) open.pop_back();
-    if (!token.is_identifier() || is_member(at)) continue;
+    if (!token.is_identifier() || is_qualified(tokens_, at)) continue;
     const auto found = names_.find(token.hash);
     if (found != names_.end()) note(at, open, found->second);
   }
@@ -88,23 +88,12 @@ std::vector<UntypedParameter> UntypedReader::parameters_of(const Scope& scope) c
   std::vector<UntypedParameter> parameters;
   const TokenRange range = scope.parameters;
   if (range.empty()) return parameters;
-  std::size_t position = 0;
-  for (const Tokens parameter :
-       split_typed(Tokens(tokens_).subspan(range.begin, range.end - range.begin))) {
-    const std::size_t here = position++;
-    if (here == most_parameters) return {};
-    const Token* name = nullptr;
-    bool tensor = false;
-    for (const Token& token : parameter) {
-      if (token.is('=')) break;
-      if (token.is("Tensor")) tensor = true;
-      if (token.is("TensorList") || token.is("vector") || token.is("ArrayRef")) tensor = false;
-      if (token.is_identifier()) name = &token;
-    }
-    if (name == nullptr || !tensor || name->is("Tensor")) continue;
+  for (const NamedParameter& one : named_parameters(
+           Tokens(tokens_).subspan(range.begin, range.end - range.begin), most_parameters)) {
+    if (!one.tensor || one.name->is("Tensor")) continue;
     UntypedParameter& made = parameters.emplace_back();
-    made.name = name;
-    made.position = here;
+    made.name = one.name;
+    made.position = one.position;
   }
   return parameters;
 }
@@ -217,11 +206,7 @@ bool UntypedReader::asks_for_no_dtype(std::string_view name, unsigned depth) con
   return true;
 }
 
-namespace {
-
-bool is_host(CodeSide side) { return side != CodeSide::device && side != CodeSide::kernel; }
-
-}  // namespace
+namespace {}  // namespace
 
 bool casts_untyped_pointers(std::string_view bytes) {
   if (bytes.find("data_ptr()") == bytes.npos) return false;

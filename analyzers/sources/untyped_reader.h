@@ -42,10 +42,6 @@ class UntypedReader {
     return at < tokens_.size() && tokens_[at].is(text);
   }
 
-  bool is_member(std::uint32_t at) const {
-    return at > 0 && (is(at - 1, ".") || is(at - 1, "->") || is(at - 1, "::"));
-  }
-
   std::vector<UntypedParameter> parameters_of(const Scope& scope) const;
 
   // A chain of members that begins with the name.

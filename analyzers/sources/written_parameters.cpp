@@ -15,7 +15,7 @@ namespace {
 constexpr unsigned most_depth = 4;
 constexpr std::uint64_t most_steps = 20'000'000;
 // Tokens between a name and what is done with it: `x.view({-1}).select(0, 1).copy_(y)`.
-constexpr std::size_t longest_chain = 64;
+constexpr std::uint32_t longest_chain = 64;
 
 // Methods that end in `_` and leave the memory as it is.
 bool writes_memory(std::string_view method) {
@@ -115,23 +115,12 @@ class WriteScan {
 
   // Behind the `<T, 4>` of a call; `at` where there is none.
   std::uint32_t behind_template(std::uint32_t at) const {
-    if (!tokens_[at].is('<')) return at;
-    const std::uint32_t end =
-        std::min(function_.body.end, at + static_cast<std::uint32_t>(longest_chain));
-    std::uint32_t depth = 0;
-    for (std::uint32_t behind = at; behind < end; ++behind) {
-      if (tokens_[behind].is('<')) ++depth;
-      if (tokens_[behind].is('>') && --depth == 0) return behind + 1;
-      if (tokens_[behind].is(';') || tokens_[behind].is('{')) return at;
-    }
-    return at;
+    return behind_angles(tokens_.first(function_.body.end), at, longest_chain);
   }
 
   // No member and no part of a longer name.
   bool is_plain(std::uint32_t at) const {
-    const Token& before = tokens_[at - 1];
-    const Token& next = tokens_[at + 1];
-    return !before.is('.') && !before.is("->") && !before.is("::") && !next.is("::");
+    return !is_qualified(tokens_, at) && !tokens_[at + 1].is("::");
   }
 
   void write(std::size_t parameter, std::uint32_t at) {

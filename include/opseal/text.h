@@ -34,6 +34,12 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
 // Number of single-character insertions, deletions and replacements between two texts.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
+// Of an identifier, in C++ and in Python without letters beyond ASCII.
+inline bool is_word_byte(char byte) {
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+         (byte >= '0' && byte <= '9') || byte == '_';
+}
+
 // ASCII only.
 std::string lower(std::string_view text);
 
