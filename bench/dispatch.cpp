@@ -56,10 +56,10 @@ int main(int count, char** arguments) {
   }
   const auto load = [&](const std::vector<std::size_t>& files, const PairOptions& options) {
     return load_dispatch_pairs(paths, files, {}, options, 2,
-                               [&](std::size_t at, std::string& bytes) {
+                               SourceTexts([&](std::size_t at, std::string& bytes) {
                                  bytes = read(paths[at]);
                                  return true;
-                               });
+                               }));
   };
   const auto start = std::chrono::steady_clock::now();
   const std::vector<DispatchPair> whole = load(asking, {});

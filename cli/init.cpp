@@ -126,7 +126,7 @@ std::string proposed_pairs(const Options& options, const fs::path& directory) {
       bytes = read_file(files[number]);
       return !bytes.empty();
     };
-    for (const PairProposal& proposal : propose_pairs(paths, read)) {
+    for (const PairProposal& proposal : propose_pairs(paths, SourceTexts(read))) {
       write_proposal(paths, proposal, out);
     }
   }

@@ -227,10 +227,11 @@ std::vector<std::string> SourceTree::macros_that_register(
   return names;
 }
 
-void SourceTree::discover() {
+void SourceTree::discover(const MayHold& may_hold) {
   std::vector<FileId> rest;
+  const WordQuery define(std::vector<std::string>{"define"});
   for (FileId file = 0; file < paths_.size(); ++file) {
-    if (is_header_path(paths_[file])) rest.push_back(file);
+    if (is_header_path(paths_[file]) && (!may_hold || may_hold(file, define))) rest.push_back(file);
   }
   // Headers that build on each other's macros are found one round after the other.
   constexpr int most_rounds = 4;
@@ -239,10 +240,17 @@ void SourceTree::discover() {
   words.insert(words.end(), {".impl(", ".def("});
   for (int round = 0; round < most_rounds; ++round) {
     const Needles needles(words);
+    // What is looked for first are parts of words too.
+    const bool by_word = may_hold && round > 0;
+    const WordQuery macros(round > 0 ? words : std::vector<std::string>());
     const std::size_t before = found.size();
     std::vector<FileId> others;
+    std::string bytes;
     for (const FileId file : rest) {
-      std::string bytes;
+      if (by_word && !may_hold(file, macros)) {
+        others.push_back(file);
+        continue;
+      }
       if (!read(file, bytes) || bytes.size() > most_header_bytes) continue;
       const bool is_hit = bytes.find("define") != bytes.npos && needles.occur_in(bytes);
       (is_hit ? found : others).push_back(file);

@@ -12,6 +12,7 @@
 #include "analyzers/source/macros.h"
 #include "analyzers/source/needles.h"
 #include "analyzers/source/vocabulary.h"
+#include "analyzers/source/word_index.h"
 
 namespace opseal {
 
@@ -36,7 +37,9 @@ class SourceTree {
 
   // Lexes the headers that mention a needle, and adds the names of their macros that lead to a
   // registration to the needles. Without it files that register by such macros alone are missed.
-  void discover();
+  // `may_hold`: whether a file may have one of some words; then no other is opened for them.
+  using MayHold = std::function<bool(FileId file, const WordQuery& words)>;
+  void discover(const MayHold& may_hold = {});
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
   std::size_t size() const { return paths_.size(); }

@@ -91,8 +91,7 @@ InFile read_file(const std::string& bytes, std::uint32_t number,
 
 }  // namespace
 
-void find_applied(const std::vector<std::size_t>& numbers,
-                  const std::function<bool(std::size_t, std::string&)>& read,
+void find_applied(const std::vector<std::size_t>& numbers, const SourceTexts& texts,
                   std::vector<TorchRecord>& records) {
   const auto is_kernel = [](const TorchRecord& record) {
     return record.use == TorchUse::implement && !record.python && !record.function.name.empty();
@@ -100,9 +99,10 @@ void find_applied(const std::vector<std::size_t>& numbers,
   if (!std::any_of(records.begin(), records.end(), is_kernel)) return;
   std::set<std::string, std::less<>> classes;
   std::vector<std::size_t> applying;
+  const WordQuery either(std::vector<std::string>{"autograd", "apply"});
   std::string bytes;
   for (const std::size_t number : numbers) {
-    if (!read(number, bytes)) continue;
+    if (!texts.read_holding(either, number, bytes)) continue;
     if (bytes.find("autograd") != bytes.npos) add_classes(bytes, classes);
     if (bytes.find("::apply") != bytes.npos) applying.push_back(number);
   }
@@ -111,7 +111,7 @@ void find_applied(const std::vector<std::size_t>& numbers,
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> by_name;
   for (const std::size_t at : applying) {
     const auto number = static_cast<std::uint32_t>(at);
-    if (!read(at, bytes)) continue;
+    if (!texts.read(at, bytes)) continue;
     for (const auto& [name, function] : files[number] = read_file(bytes, number, classes)) {
       by_name[name].push_back(number);
     }

@@ -8,7 +8,6 @@
 
 #include "analyzers/input_error.h"
 #include "analyzers/python/parsed.h"
-#include "analyzers/source/needles.h"
 
 namespace opseal {
 namespace {
@@ -48,8 +47,7 @@ std::string applied_class(const ParsedPython& file, SyntaxIndex called) {
 
 }  // namespace
 
-void count_applied(const std::vector<std::string>& paths,
-                   const std::function<bool(std::size_t, std::string&)>& read,
+void count_applied(const std::vector<std::string>& paths, const SourceTexts& texts,
                    std::vector<FileRecords>& files) {
   // Of two classes with one name, which is applied isn't known.
   std::map<std::string, std::set<std::string>> identities;
@@ -71,13 +69,13 @@ void count_applied(const std::vector<std::string>& paths,
   if (open.empty()) return;
   std::vector<std::string> names;
   for (const auto& [name, records] : open) names.push_back(name);
-  const Needles needles(std::move(names));
+  const WordQuery any_name(names);
   constexpr std::uint32_t unknown = 0xffffffff;
   std::map<std::string, std::set<std::uint32_t>> counts;
   std::string bytes;
   for (std::size_t at = 0; at < paths.size(); ++at) {
-    if (!paths[at].ends_with(".py") || !read(at, bytes)) continue;
-    if (bytes.find(".apply") == bytes.npos || !needles.occur_in(bytes)) continue;
+    if (!paths[at].ends_with(".py") || !texts.read_holding(any_name, at, bytes)) continue;
+    if (bytes.find(".apply") == bytes.npos) continue;
     try {
       const ParsedPython file(bytes);
       for (SyntaxIndex index = 0; index < file.syntax.nodes.size(); ++index) {

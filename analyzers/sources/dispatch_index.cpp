@@ -7,7 +7,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "analyzers/source/needles.h"
 #include "analyzers/source/preprocessor.h"
 #include "analyzers/source/source_tree.h"
 #include "analyzers/sources/cpp_function.h"
@@ -175,7 +174,7 @@ std::optional<std::vector<DispatchSite>> DispatchIndex::reached(const TorchRecor
 }
 
 void find_dispatches(const std::vector<std::string>& paths, const std::vector<std::size_t>& numbers,
-                     const std::function<bool(std::size_t, std::string&)>& read, unsigned threads,
+                     const SourceTexts& texts, unsigned threads,
                      std::vector<TorchRecord>& records) {
   const bool wanted = std::any_of(records.begin(), records.end(), [](const TorchRecord& record) {
     return record.use == TorchUse::implement && !record.python && !record.function.name.empty();
@@ -190,9 +189,15 @@ void find_dispatches(const std::vector<std::string>& paths, const std::vector<st
   }
   SourceTree tree(cpp, dispatch_vocabulary(), [&](const std::string& path, std::string& bytes) {
     const auto found = by_path.find(path);
-    return found != by_path.end() && read(found->second, bytes);
+    return found != by_path.end() && texts.read(found->second, bytes);
   });
-  tree.discover();
+  std::vector<std::size_t> numbers_in_tree;
+  for (FileId file = 0; file < tree.size(); ++file) {
+    numbers_in_tree.push_back(by_path.at(tree.path(file)));
+  }
+  tree.discover([&](FileId file, const WordQuery& any) {
+    return texts.may_hold(numbers_in_tree[file], any);
+  });
   // Nested choices repeat their bodies for each dtype.
   PreprocessorLimits limits;
   limits.tokens = most_tokens;
@@ -201,7 +206,7 @@ void find_dispatches(const std::vector<std::string>& paths, const std::vector<st
   std::unordered_set<std::string> looked_for;
   std::vector<std::string> names;
   for (int round = 0; round < most_rounds; ++round) {
-    const Needles needles(names);
+    const WordQuery any_name(names);
     std::vector<std::vector<FunctionBody>> bodies(tree.size());
     std::atomic<std::uint32_t> next{0};
     side_by_side(threads, threads, [&](std::size_t) {
@@ -210,14 +215,15 @@ void find_dispatches(const std::vector<std::string>& paths, const std::vector<st
       Invocations found;
       std::string bytes;
       for (std::uint32_t file = next++; file < tree.size(); file = next++) {
-        if (done[file] != 0 || !tree.read(file, bytes)) continue;
-        if (!(round == 0 ? tree.has_needle(bytes) : needles.occur_in(bytes))) continue;
+        const std::size_t number = numbers_in_tree[file];
+        if (done[file] != 0 || (round > 0 && !texts.may_hold(number, any_name))) continue;
+        if (!texts.read(number, bytes) || (round == 0 && !tree.has_needle(bytes))) continue;
         done[file] = 1;
         preprocessor.run(file, bytes, unit);
         // Part of the choices would pass for all of them.
         if (unit.truncated) continue;
         find_invocations(unit, tree.vocabulary(), found);
-        unit.file = static_cast<std::uint32_t>(by_path.at(tree.path(file)));
+        unit.file = static_cast<std::uint32_t>(number);
         read_bodies(unit, found, bodies[file]);
       }
     });

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 
 #include "analyzers/sources/dispatches.h"
 #include "analyzers/sources/records.h"
+#include "analyzers/sources/source_texts.h"
 
 namespace opseal {
 
@@ -45,7 +45,6 @@ class DispatchIndex {
 
 // Fills in `TorchRecord::dispatches`. `numbers`: the C++ sources among the paths.
 void find_dispatches(const std::vector<std::string>& paths, const std::vector<std::size_t>& numbers,
-                     const std::function<bool(std::size_t, std::string&)>& read, unsigned threads,
-                     std::vector<TorchRecord>& records);
+                     const SourceTexts& texts, unsigned threads, std::vector<TorchRecord>& records);
 
 }  // namespace opseal

@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "analyzers/source/needles.h"
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/words.h"
 
@@ -203,8 +202,7 @@ std::set<std::string, std::less<>> python_converts_for(
   return found;
 }
 
-void forget_converted(const std::vector<std::string>& paths,
-                      const std::function<bool(std::size_t, std::string&)>& read,
+void forget_converted(const std::vector<std::string>& paths, const SourceTexts& texts,
                       std::vector<TorchRecord>& records) {
   std::map<std::string, std::vector<TorchRecord*>> by_name;
   for (TorchRecord& record : records) {
@@ -216,10 +214,10 @@ void forget_converted(const std::vector<std::string>& paths,
   if (by_name.empty()) return;
   std::set<std::string, std::less<>> names;
   for (const auto& [name, some] : by_name) names.insert(name);
-  const Needles needles({names.begin(), names.end()});
+  const WordQuery any_name(names);
   std::string bytes;
   for (std::size_t at = 0; at < paths.size(); ++at) {
-    if (!paths[at].ends_with(".py") || !read(at, bytes) || !needles.occur_in(bytes)) continue;
+    if (!paths[at].ends_with(".py") || !texts.read_holding(any_name, at, bytes)) continue;
     for (const std::string& name : python_converts_for(bytes, names)) {
       for (TorchRecord* record : by_name.at(name)) {
         for (DispatchSite& site : record->dispatches) site.known = false;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -9,6 +8,7 @@
 #include "analyzers/source/invocations.h"
 #include "analyzers/sources/dispatches.h"
 #include "analyzers/sources/records.h"
+#include "analyzers/sources/source_texts.h"
 
 namespace opseal {
 
@@ -22,8 +22,7 @@ std::set<std::string, std::less<>> python_converts_for(
     std::string_view bytes, const std::set<std::string, std::less<>>& names);
 
 // The choices of operators that Python converts for are no longer known. `paths`: of all files.
-void forget_converted(const std::vector<std::string>& paths,
-                      const std::function<bool(std::size_t, std::string&)>& read,
+void forget_converted(const std::vector<std::string>& paths, const SourceTexts& texts,
                       std::vector<TorchRecord>& records);
 
 }  // namespace opseal

@@ -8,6 +8,7 @@
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/records.h"
+#include "analyzers/sources/source_texts.h"
 
 namespace opseal {
 
@@ -52,7 +53,7 @@ struct Engine {
 // `tables`: of each path, empty where it is no Python.
 std::vector<Engine> find_python_engines(const std::vector<std::string>& paths,
                                         std::vector<std::vector<PythonTable>> tables,
-                                        const ReadNumbered& read);
+                                        const SourceTexts& texts);
 
 // Leaves out what can't be compared: look-ups in a registry that isn't known as a whole, entries
 // that say again what stands there already. False if nothing is left to tell.

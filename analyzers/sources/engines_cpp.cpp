@@ -54,8 +54,8 @@ bool may_give_constant(std::string_view bytes, std::size_t at) {
 class CppFinder {
  public:
   CppFinder(const std::vector<std::string>& paths, const std::vector<std::size_t>& files,
-            const ReadNumbered& read, CppMaps maps)
-      : paths_(paths), files_(files), read_(read), literals_(std::move(maps.literals)) {
+            const SourceTexts& texts, CppMaps maps)
+      : paths_(paths), files_(files), texts_(texts), literals_(std::move(maps.literals)) {
     shape_.tables = std::move(maps.tables);
   }
 
@@ -78,11 +78,12 @@ class CppFinder {
 
  private:
   template <typename Wanted, typename Visit>
-  void for_each_source(const Wanted& wanted, const Visit& visit) {
+  void for_each_source(const WordQuery& words, const Wanted& wanted, const Visit& visit) {
     std::string bytes;
     PlainSource source;
     for (const std::size_t at : files_) {
-      if (!read_(at, bytes) || bytes.size() > most_bytes || !wanted(bytes)) continue;
+      if (!texts_.read_holding(words, at, bytes) || bytes.size() > most_bytes) continue;
+      if (!wanted(bytes)) continue;
       read_plain(static_cast<FileId>(at), bytes, source);
       visit(static_cast<std::uint32_t>(at), source);
     }
@@ -96,15 +97,15 @@ class CppFinder {
       words.push_back(shape_.tables[at].owner);
       owners_[shape_.tables[at].owner] = at;
     }
-    const WordSet owners(words);
-    for_each_source([&](std::string_view bytes) { return owners.occurs_in(bytes); },
-                    [this](std::uint32_t, const PlainSource& source) {
-                      find_cpp_accessors(source, false, shape_);
-                      find_givers(source);
-                    });
+    for_each_source(
+        WordQuery(words), [](std::string_view) { return true; },
+        [this](std::uint32_t, const PlainSource& source) {
+          find_cpp_accessors(source, false, shape_);
+          find_givers(source);
+        });
     if (shape_.accessors.empty()) return;
     const MayUse may_use(reaches());
-    for_each_source(may_use, [this](std::uint32_t, const PlainSource& source) {
+    for_each_source(may_use.query(), may_use, [this](std::uint32_t, const PlainSource& source) {
       find_cpp_accessors(source, true, shape_);
     });
     drop_unfilled();
@@ -117,10 +118,11 @@ class CppFinder {
       if (accessor.stores) names.push_back(accessor.name);
     }
     const WordSet stores(names);
+    const WordQuery any_name(names);
     std::set<std::string, std::less<>> filling;
     std::string bytes;
     for (const std::size_t at : files_) {
-      if (!read_(at, bytes) || bytes.size() > most_bytes) continue;
+      if (!texts_.read_holding(any_name, at, bytes) || bytes.size() > most_bytes) continue;
       stores.for_each(bytes, [&](std::size_t, std::size_t end, std::string_view name) {
         if (!filling.contains(name) && may_give_constant(bytes, end)) filling.emplace(name);
       });
@@ -176,6 +178,12 @@ class CppFinder {
       });
       return std::any_of(met.begin(), met.end(),
                          [](const auto& one) { return one.second.gives && one.second.calls; });
+    }
+
+    // What every text has that may.
+    WordQuery query() const {
+      std::vector<std::string_view> names = givers();
+      return WordQuery(names);
     }
 
     std::vector<std::string_view> givers() const {
@@ -277,21 +285,30 @@ class CppFinder {
     SourceTree tree(paths, vocabulary, [this](const std::string& path, std::string& bytes) {
       const auto found = std::lower_bound(paths_.begin(), paths_.end(), path);
       if (found == paths_.end() || *found != path) return false;
-      return read_(static_cast<std::size_t>(found - paths_.begin()), bytes);
+      return texts_.read(static_cast<std::size_t>(found - paths_.begin()), bytes);
     });
-    tree.discover();
-    const WordSet macros(tree.project_macros());
+    std::vector<std::size_t> numbers;
+    for (FileId file = 0; file < tree.size(); ++file) {
+      const auto place = std::lower_bound(paths_.begin(), paths_.end(), tree.path(file));
+      numbers.push_back(static_cast<std::size_t>(place - paths_.begin()));
+    }
+    tree.discover(
+        [&](FileId file, const WordQuery& any) { return texts_.may_hold(numbers[file], any); });
+    const WordQuery giving = may_use.query();
+    const WordQuery macros(tree.project_macros());
     Preprocessor preprocessor(tree);
     SourceUnit unit;
     Invocations found;
     std::string bytes;
     for (FileId file = 0; file < tree.size(); ++file) {
-      if (!tree.read(file, bytes) || bytes.size() > most_bytes) continue;
-      if (!may_use(bytes) && !macros.occurs_in(bytes)) continue;
+      const std::size_t number = numbers[file];
+      const bool by_macro = texts_.may_hold(number, macros);
+      if (!by_macro && !texts_.may_hold(number, giving)) continue;
+      if (!texts_.read(number, bytes) || bytes.size() > most_bytes) continue;
+      if (!by_macro && !may_use(bytes)) continue;
       preprocessor.run(file, bytes, unit);
       find_invocations(unit, vocabulary, found);
-      const auto place = std::lower_bound(paths_.begin(), paths_.end(), tree.path(file));
-      read_uses(unit, found, static_cast<std::uint32_t>(place - paths_.begin()));
+      read_uses(unit, found, static_cast<std::uint32_t>(number));
       see_braces(unit);
       if (unit.truncated) {
         for (Engine& engine : engines_) engine.known = false;
@@ -426,7 +443,7 @@ class CppFinder {
 
   const std::vector<std::string>& paths_;
   const std::vector<std::size_t>& files_;
-  const ReadNumbered& read_;
+  const SourceTexts& texts_;
   std::uint64_t steps_ = 0;
   CppEngineShape shape_;
   std::map<std::string_view, std::size_t> owners_;
@@ -480,8 +497,8 @@ void find_cpp_maps(const PlainSource& source, std::uint32_t file, CppMaps& maps)
 
 std::vector<Engine> find_cpp_engines(const std::vector<std::string>& paths,
                                      const std::vector<std::size_t>& cpp_files,
-                                     const ReadNumbered& read, CppMaps maps) {
-  return CppFinder(paths, cpp_files, read, std::move(maps)).run();
+                                     const SourceTexts& texts, CppMaps maps) {
+  return CppFinder(paths, cpp_files, texts, std::move(maps)).run();
 }
 
 }  // namespace opseal

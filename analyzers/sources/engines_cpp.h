@@ -8,6 +8,7 @@
 
 #include "analyzers/source/plain_source.h"
 #include "analyzers/sources/engines.h"
+#include "analyzers/sources/source_texts.h"
 
 namespace opseal {
 
@@ -79,6 +80,6 @@ void find_cpp_literals(const PlainSource& source, std::uint32_t file, std::vecto
 
 std::vector<Engine> find_cpp_engines(const std::vector<std::string>& paths,
                                      const std::vector<std::size_t>& cpp_files,
-                                     const ReadNumbered& read, CppMaps maps);
+                                     const SourceTexts& texts, CppMaps maps);
 
 }  // namespace opseal

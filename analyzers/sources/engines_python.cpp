@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "analyzers/input_error.h"
+#include "analyzers/python/import_lines.h"
 #include "analyzers/python/tables.h"
 #include "analyzers/source/word_set.h"
 #include "analyzers/sources/engines.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -62,8 +65,8 @@ EngineEntry entry_of(const PythonTableEntry& from, std::uint32_t file) {
 
 class Finder {
  public:
-  Finder(const std::vector<std::string>& paths, const ReadNumbered& read)
-      : paths_(paths), read_(read) {}
+  Finder(const std::vector<std::string>& paths, const SourceTexts& texts)
+      : paths_(paths), texts_(texts) {}
 
   std::vector<Engine> run(std::vector<std::vector<PythonTable>> tables) {
     take_tables(std::move(tables));
@@ -75,12 +78,14 @@ class Finder {
   }
 
  private:
-  // Calls `visit(file, text)` for each Python file; what can't be parsed is told by other readers.
+  // Calls `visit(file, text)` for each Python file with one of the words; what can't be parsed is
+  // told by other readers.
   template <typename Visit>
-  void for_each_file(const Visit& visit) {
+  void for_each_file(const std::vector<std::string>& words, const Visit& visit) {
+    const WordQuery any_word(words);
     std::string bytes;
     for (std::size_t at = 0; at < paths_.size(); ++at) {
-      if (!paths_[at].ends_with(".py") || !read_(at, bytes)) continue;
+      if (!paths_[at].ends_with(".py") || !texts_.read_holding(any_word, at, bytes)) continue;
       try {
         visit(static_cast<std::uint32_t>(at), bytes);
       } catch (const InputError&) {
@@ -168,8 +173,8 @@ class Finder {
     for (const auto& [name, tables] : class_tables_) words.push_back(name);
     const WordSet names(words);
     std::vector<std::pair<std::uint32_t, PythonTableObject>> aliases;
-    for_each_file([&](std::uint32_t file, const std::string& text) {
-      if (!names.occurs_in(text)) return;
+    for_each_file(words, [&](std::uint32_t file, const std::string& text) {
+      if (!may_make_object(file, text, names)) return;
       for (PythonTableObject& object : find_python_objects(text)) {
         if (!object.member.empty()) {
           if (aliases.size() < most_tables) aliases.emplace_back(file, std::move(object));
@@ -223,13 +228,73 @@ class Finder {
       if (words.empty() || words.back() != one.name.name) words.push_back(one.name.name);
     }
     const WordSet any_name(words);
-    for_each_file([&](std::uint32_t file, const std::string& text) {
-      if (!any_name.occurs_in(text)) return;
+    for_each_file(words, [&](std::uint32_t file, const std::string& text) {
+      if (!may_use(file, text, any_name)) return;
       const std::string module = module_of(paths_[file]);
       for (const PythonTableUse& use : find_python_table_uses(text, file, module, names, tables_)) {
         add_use(use, file);
       }
     });
+  }
+
+  // Whether `NAME = Class(…)` may stand in a text, or `NAME = OBJECT.member` beside the class.
+  bool may_make_object(std::uint32_t file, std::string_view text, const WordSet& classes) const {
+    bool may = false;
+    classes.for_each(text, [&](std::size_t begin, std::size_t end, std::string_view name) {
+      if (may) return;
+      for (const std::size_t table : class_tables_.find(std::string(name))->second) {
+        may = may || files_[table] == file;
+      }
+      may = may || is_assigned_call(text, begin, end) || is_renamed(text, end);
+    });
+    return may;
+  }
+
+  // `= a.b.Class(`
+  static bool is_assigned_call(std::string_view text, std::size_t begin, std::size_t end) {
+    const auto is_blank = [](char byte) {
+      return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r' || byte == '\\';
+    };
+    while (end < text.size() && is_blank(text[end])) ++end;
+    if (end == text.size() || text[end] != '(') return false;
+    while (begin > 0 && (is_word_byte(text[begin - 1]) || text[begin - 1] == '.')) --begin;
+    while (begin > 0 && (is_blank(text[begin - 1]) || text[begin - 1] == '(')) --begin;
+    return begin > 0 && text[begin - 1] == '=';
+  }
+
+  // `import Class as Other`
+  static bool is_renamed(std::string_view text, std::size_t end) {
+    const std::string_view rest = trimmed(text.substr(end, 16));
+    return rest.starts_with("as ");
+  }
+
+  // Whether a name in a text may be one that another file defines, or the file defines it itself.
+  bool may_use(std::uint32_t file, std::string_view text, const WordSet& any_name) const {
+    std::optional<PythonImportLines> imports;
+    bool may = false;
+    any_name.for_each(text, [&](std::size_t begin, std::size_t, std::string_view name) {
+      if (may) return;
+      if (!imports) imports.emplace(text);
+      const bool from_elsewhere = imports->has_star() || imports->may_mean_import(begin);
+      auto one = std::lower_bound(
+          names_.begin(), names_.end(), name,
+          [](const Named& named, std::string_view other) { return named.name.name < other; });
+      for (; one != names_.end() && one->name.name == name && !may; ++one) {
+        may = one->name.file == file ||
+              (from_elsewhere && (imports->has_nameless() || has_part(*imports, one->name.module)));
+      }
+    });
+    return may;
+  }
+
+  // Whether some import names a part of `a.b.c`: the module itself, or a package that hands on.
+  static bool has_part(const PythonImportLines& imports, std::string_view module) {
+    for (std::size_t at = 0; at <= module.size();) {
+      const std::size_t end = std::min(module.find('.', at), module.size());
+      if (imports.has(module.substr(at, end - at))) return true;
+      at = end + 1;
+    }
+    return false;
   }
 
   void add_use(const PythonTableUse& use, std::uint32_t file) {
@@ -257,7 +322,7 @@ class Finder {
   };
 
   const std::vector<std::string>& paths_;
-  const ReadNumbered& read_;
+  const SourceTexts& texts_;
   std::vector<PythonTable> tables_;
   // By number of the table.
   std::vector<std::uint32_t> files_;
@@ -273,8 +338,8 @@ class Finder {
 
 std::vector<Engine> find_python_engines(const std::vector<std::string>& paths,
                                         std::vector<std::vector<PythonTable>> tables,
-                                        const ReadNumbered& read) {
-  return Finder(paths, read).run(std::move(tables));
+                                        const SourceTexts& texts) {
+  return Finder(paths, texts).run(std::move(tables));
 }
 
 }  // namespace opseal

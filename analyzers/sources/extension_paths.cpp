@@ -50,8 +50,8 @@ void add(std::vector<ExtensionName>& names, ExtensionName name) {
 
 }  // namespace
 
-PythonFiles::PythonFiles(const std::vector<std::string>& paths, const ReadFileNumbered& read)
-    : paths_(paths), read_(read) {
+PythonFiles::PythonFiles(const std::vector<std::string>& paths, const SourceTexts& texts)
+    : paths_(paths), texts_(texts) {
   for (std::uint32_t file = 0; file < paths.size(); ++file) {
     if (!paths[file].ends_with(".py")) continue;
     by_name_[std::string(module_name(paths[file]))].push_back(file);
@@ -96,7 +96,7 @@ const PythonFile* PythonFiles::parsed(std::uint32_t file) {
   const auto [at, is_new] = files_.try_emplace(file);
   if (!is_new) return at->second.get();
   std::string bytes;
-  if (!read_(file, bytes) || bytes_ + bytes.size() > most_bytes) return nullptr;
+  if (!texts_.read(file, bytes) || bytes_ + bytes.size() > most_bytes) return nullptr;
   bytes_ += bytes.size();
   try {
     at->second = std::make_unique<PythonFile>(std::move(bytes));

@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "analyzers/sources/extension_modules.h"
+#include "analyzers/sources/source_texts.h"
 
 namespace opseal {
 
 // The Python files of a tree, parsed when asked for.
 class PythonFiles {
  public:
-  PythonFiles(const std::vector<std::string>& paths, const ReadFileNumbered& read);
+  PythonFiles(const std::vector<std::string>& paths, const SourceTexts& texts);
 
   // Null for what can't be read or parsed, and for all behind a limit.
   const PythonFile* parsed(std::uint32_t file);
@@ -39,7 +40,7 @@ class PythonFiles {
 
  private:
   const std::vector<std::string>& paths_;
-  const ReadFileNumbered& read_;
+  const SourceTexts& texts_;
   std::unordered_map<std::uint32_t, std::unique_ptr<PythonFile>> files_;
   std::unordered_set<std::uint32_t> taken_;
   std::unordered_map<std::string, std::vector<std::uint32_t>> by_name_;

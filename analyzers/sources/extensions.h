@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "analyzers/sources/declarations.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/records.h"
+#include "analyzers/sources/source_texts.h"
 
 namespace opseal {
 
@@ -102,9 +102,6 @@ struct ExtensionTree {
   std::vector<ExtensionUse> uses;
 };
 
-// Gives the bytes of a file by its number; false when they can't be had.
-using ReadFileNumbered = std::function<bool(std::size_t file, std::string& bytes)>;
-
 // The modules of a tree and what its Python asks them for. `paths`: of the files, sorted; blocks
 // outlive the result.
 // `others`: names that modules may have from elsewhere. `partial`: not all of the tree is given, so
@@ -112,7 +109,7 @@ using ReadFileNumbered = std::function<bool(std::size_t file, std::string& bytes
 ExtensionTree find_extension_uses(const std::vector<ExtensionBlock>& blocks,
                                   const std::set<std::string>& others,
                                   const std::vector<std::string>& paths, bool partial,
-                                  const ReadFileNumbered& read);
+                                  const SourceTexts& texts);
 
 // Functions that are a forward or a backward by their names, where there are both.
 std::vector<BoundFunction*> gradient_functions(std::vector<ExtensionBlock>& blocks);

@@ -36,12 +36,12 @@ using Words = std::set<std::string, std::less<>>;
 class UseFinder {
  public:
   UseFinder(const std::vector<ExtensionBlock>& blocks, const std::set<std::string>& others,
-            const std::vector<std::string>& paths, bool partial, const ReadFileNumbered& read)
+            const std::vector<std::string>& paths, bool partial, const SourceTexts& texts)
       : others_(others),
         paths_(paths),
         partial_(partial),
-        read_(read),
-        files_(paths, read),
+        texts_(texts),
+        files_(paths, texts),
         modules_(blocks, paths) {}
 
   ExtensionTree run() {
@@ -79,7 +79,7 @@ class UseFinder {
   void find_declarations() {
     std::string bytes;
     for (const std::uint32_t file : python_) {
-      if (!read_(file, bytes)) continue;
+      if (!texts_.read(file, bytes)) continue;
       if (bytes.find("Extension(") == bytes.npos && bytes.find("cpp_extension") == bytes.npos) {
         continue;
       }
@@ -87,23 +87,14 @@ class UseFinder {
     }
   }
 
-  static bool mentions(std::string_view bytes, const Words& words) {
-    for (std::size_t at = 0; at < bytes.size(); ++at) {
-      const std::size_t begin = at;
-      while (at < bytes.size() && is_word_byte(bytes[at])) ++at;
-      if (at > begin && words.count(bytes.substr(begin, at - begin)) > 0) return true;
-    }
-    return false;
-  }
-
   // Of those that were not taken yet.
   std::vector<std::uint32_t> files_with(const Words& words) {
     std::vector<std::uint32_t> found;
+    const WordQuery any_word(words);
     std::string bytes;
     for (const std::uint32_t file : python_) {
       if (taken_.count(file) > 0 || taken_.size() >= most_files || bytes_ > most_bytes) continue;
-      if (!read_(file, bytes)) continue;
-      if (!mentions(bytes, words)) continue;
+      if (!texts_.read_holding(any_word, file, bytes)) continue;
       taken_.insert(file);
       files_.take(file);
       bytes_ += bytes.size();
@@ -229,7 +220,7 @@ class UseFinder {
   const std::set<std::string>& others_;
   const std::vector<std::string>& paths_;
   bool partial_;
-  const ReadFileNumbered& read_;
+  const SourceTexts& texts_;
   PythonFiles files_;
   ExtensionModules modules_;
   std::vector<std::uint32_t> python_;
@@ -248,11 +239,11 @@ class UseFinder {
 ExtensionTree find_extension_uses(const std::vector<ExtensionBlock>& blocks,
                                   const std::set<std::string>& others,
                                   const std::vector<std::string>& paths, bool partial,
-                                  const ReadFileNumbered& read) {
+                                  const SourceTexts& texts) {
   const bool any = std::any_of(blocks.begin(), blocks.end(),
                                [](const ExtensionBlock& block) { return block.module; });
   if (!any) return {};
-  return UseFinder(blocks, others, paths, partial, read).run();
+  return UseFinder(blocks, others, paths, partial, texts).run();
 }
 
 }  // namespace opseal

@@ -67,20 +67,19 @@ const Body* meant_by(const TorchRecord& record, const std::vector<Body>& bodies)
 
 }  // namespace
 
-void find_kernel_writes(const std::vector<std::size_t>& numbers,
-                        const std::function<bool(std::size_t, std::string&)>& read,
+void find_kernel_writes(const std::vector<std::size_t>& numbers, const SourceTexts& texts,
                         std::vector<TorchRecord>& records) {
   std::set<std::string, std::less<>> names;
   for (const TorchRecord& record : records) {
     if (is_kernel(record)) names.emplace(base_of(record.function.name));
   }
   if (names.empty()) return;
-  const WordSet words({names.begin(), names.end()});
+  const WordQuery any_name(names);
   Bodies bodies;
   std::string bytes;
   for (const std::size_t number : numbers) {
-    if (!read(number, bytes) || bytes.find("Tensor") == bytes.npos) continue;
-    if (!words.occurs_in(bytes)) continue;
+    if (!texts.read_holding(any_name, number, bytes)) continue;
+    if (bytes.find("Tensor") == bytes.npos) continue;
     read_file(bytes, static_cast<std::uint32_t>(number), names, bodies);
   }
   for (TorchRecord& record : records) {

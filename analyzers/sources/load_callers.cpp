@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "analyzers/source/needles.h"
 #include "analyzers/source/source_tree.h"
 
 namespace opseal {
@@ -16,8 +15,8 @@ constexpr int most_rounds = 4;
 
 class CallerLoader {
  public:
-  CallerLoader(const std::vector<std::string>& paths, const ReadNumbered& read)
-      : paths_(paths), read_(read) {}
+  CallerLoader(const std::vector<std::string>& paths, const SourceTexts& texts)
+      : paths_(paths), texts_(texts) {}
 
   void ask_layouts(std::vector<LayoutFunction*>& functions) const {
     if (functions.empty()) return;
@@ -26,8 +25,9 @@ class CallerLoader {
     for_each_source({names.begin(), names.end()}, [&functions](const PlainSource& plain) {
       read_layout_callers(plain, functions);
     });
-    for_each_python(
-        [&functions](const std::string& bytes) { read_layout_python(bytes, functions); });
+    for_each_python({"contiguous"}, [&functions](const std::string& bytes) {
+      read_layout_python(bytes, functions);
+    });
   }
 
   void ask_dtypes(std::vector<UntypedPointer*>& pointers) const {
@@ -47,46 +47,49 @@ class CallerLoader {
       any = any || pointer->checked == std::optional(false);
     }
     if (!any) return;
-    for_each_python(
-        [&pointers](const std::string& bytes) { read_untyped_python(bytes, pointers); });
+    for_each_python({"int", "int32", "IntTensor"}, [&pointers](const std::string& bytes) {
+      read_untyped_python(bytes, pointers);
+    });
   }
 
  private:
   template <typename Visit>
-  void for_each_source(std::vector<std::string> names, Visit visit) const {
-    const Needles needles(std::move(names));
+  void for_each_source(const std::vector<std::string>& names, Visit visit) const {
+    const WordQuery any_name(names);
     std::string bytes;
     PlainSource plain;
     for (std::size_t at = 0; at < paths_.size(); ++at) {
-      if (paths_[at].ends_with(".py") || !read_(at, bytes) || !needles.occur_in(bytes)) continue;
+      if (paths_[at].ends_with(".py") || !texts_.read_holding(any_name, at, bytes)) continue;
       read_plain(static_cast<std::uint32_t>(at), bytes, plain);
       visit(plain);
     }
   }
 
   template <typename Visit>
-  void for_each_python(Visit visit) const {
+  void for_each_python(const std::vector<std::string>& words, Visit visit) const {
+    const WordQuery any_word(words);
     std::string bytes;
     for (std::size_t at = 0; at < paths_.size(); ++at) {
-      if (paths_[at].ends_with(".py") && read_(at, bytes)) visit(bytes);
+      if (!paths_[at].ends_with(".py") || !texts_.read_holding(any_word, at, bytes)) continue;
+      visit(bytes);
     }
   }
 
   const std::vector<std::string>& paths_;
-  const ReadNumbered& read_;
+  const SourceTexts& texts_;
 };
 
 }  // namespace
 
 void ask_callers(std::vector<DeviceCode>& codes, const std::vector<std::string>& paths,
-                 const ReadNumbered& read) {
+                 const SourceTexts& texts) {
   std::vector<LayoutFunction*> layouts;
   std::vector<UntypedPointer*> untyped;
   for (DeviceCode& code : codes) {
     for (LayoutFunction& function : code.layouts) layouts.push_back(&function);
     for (UntypedPointer& pointer : code.untyped) untyped.push_back(&pointer);
   }
-  const CallerLoader loader(paths, read);
+  const CallerLoader loader(paths, texts);
   if (layouts.size() > most_functions) {
     for (DeviceCode& code : codes) code.layouts.clear();
   } else {

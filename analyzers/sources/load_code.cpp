@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 
-#include "analyzers/source/needles.h"
 #include "analyzers/source/source_tree.h"
 #include "analyzers/words.h"
 #include "opseal/side_by_side.h"
@@ -57,7 +56,7 @@ std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& pa
                                               const std::vector<std::size_t>& asking,
                                               const std::vector<std::size_t>& naming,
                                               const PairOptions& options, unsigned threads,
-                                              const ReadNumbered& read) {
+                                              const SourceTexts& texts) {
   if (asking.empty() && naming.empty()) return {};
   // Headers declare predicates and assign none.
   std::set<std::string_view> folders;
@@ -66,21 +65,22 @@ std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& pa
   }
   std::map<std::string_view, std::vector<std::size_t>> backends;
   CodeFunctions enumerations;
+  const WordQuery enumeration(std::vector<std::string>{"enum"});
   std::string bytes;
   for (std::size_t file = 0; file < paths.size(); ++file) {
     if (!is_source_path(paths[file])) continue;
     if (const std::string_view* folder = nearest(folders, paths[file])) {
       backends[*folder].push_back(file);
     }
-    if (is_header_path(paths[file]) && read(file, bytes) && bytes.size() <= most_header_bytes &&
-        bytes.find("enum") != bytes.npos) {
+    if (is_header_path(paths[file]) && texts.read_holding(enumeration, file, bytes) &&
+        bytes.size() <= most_header_bytes) {
       enumerations.add_enumerations(bytes);
     }
   }
   std::vector<std::vector<std::size_t>> groups;
   for (auto& [folder, files] : backends) groups.push_back(std::move(files));
   for (const std::size_t file : naming) {
-    if (nearest(folders, paths[file]) != nullptr || !read(file, bytes)) continue;
+    if (nearest(folders, paths[file]) != nullptr || !texts.read(file, bytes)) continue;
     groups.push_back(included_beside(bytes, paths, file));
     groups.back().push_back(file);
   }
@@ -92,7 +92,7 @@ std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& pa
       std::size_t total = 0;
       for (const std::size_t file : groups[group]) {
         std::string text;
-        if (!read(file, text)) continue;
+        if (!texts.read(file, text)) continue;
         total += text.size();
         if (total > most_backend_bytes) break;
         code.add(static_cast<std::uint32_t>(file), paths[file], std::move(text));
@@ -111,13 +111,13 @@ std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& pa
 
 std::vector<AgreeingTables> load_agreeing_tables(const std::vector<std::string>& paths,
                                                  const std::vector<std::size_t>& files,
-                                                 const ReadNumbered& read) {
+                                                 const SourceTexts& texts) {
   if (files.empty()) return {};
   CodeFunctions code;
   std::size_t total = 0;
   for (const std::size_t file : files) {
     std::string text;
-    if (!is_source_path(paths[file]) || !read(file, text)) continue;
+    if (!is_source_path(paths[file]) || !texts.read(file, text)) continue;
     total += text.size();
     if (total > most_backend_bytes) return {};
     code.add(static_cast<std::uint32_t>(file), paths[file], std::move(text));
@@ -125,12 +125,12 @@ std::vector<AgreeingTables> load_agreeing_tables(const std::vector<std::string>&
   CodeFunctions headers;
   const std::vector<std::string> unknown = unknown_enumerators(code);
   if (!unknown.empty()) {
-    const Needles needles(unknown);
+    const WordQuery any_name(unknown);
     std::string bytes;
     for (std::size_t file = 0; file < paths.size(); ++file) {
-      if (!is_header_path(paths[file]) || !read(file, bytes)) continue;
+      if (!is_header_path(paths[file]) || !texts.read_holding(any_name, file, bytes)) continue;
       if (bytes.size() > most_header_bytes || bytes.find("enum") == bytes.npos) continue;
-      if (needles.occur_in(bytes)) headers.add_enumerations(bytes);
+      headers.add_enumerations(bytes);
     }
   }
   return find_agreeing_tables(code, headers);

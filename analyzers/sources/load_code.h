@@ -1,18 +1,15 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzers/sources/agreeing_tables.h"
 #include "analyzers/sources/dispatch_pairs.h"
+#include "analyzers/sources/source_texts.h"
 
 namespace opseal {
-
-// Gives the bytes of a file by its number; false when they can't be had.
-using ReadNumbered = std::function<bool(std::size_t file, std::string& bytes)>;
 
 // The predicates of a tree with their dispatches. `paths` are all its files, sorted; `asking` those
 // that name a predicate. Each folder of such a file is one backend, with all that lies below and
@@ -22,12 +19,12 @@ std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& pa
                                               const std::vector<std::size_t>& asking,
                                               const std::vector<std::size_t>& naming,
                                               const PairOptions& options, unsigned threads,
-                                              const ReadNumbered& read);
+                                              const SourceTexts& texts);
 
 // The tables of a tree over enumerations. `files`: those that may hold one.
 std::vector<AgreeingTables> load_agreeing_tables(const std::vector<std::string>& paths,
                                                  const std::vector<std::size_t>& files,
-                                                 const ReadNumbered& read);
+                                                 const SourceTexts& texts);
 
 // The system whose enumeration the pairs are over: `ggml`, or `engine`.
 std::string_view system_of(const std::vector<DispatchPair>& pairs);

@@ -11,7 +11,7 @@
 namespace opseal {
 
 void join_plugins(const std::vector<std::string>& paths, const std::vector<std::size_t>& cpp_files,
-                  const ReadNumbered& read, std::vector<FileRecords>& files, PluginRecords& all) {
+                  const SourceTexts& texts, std::vector<FileRecords>& files, PluginRecords& all) {
   for (FileRecords& file : files) {
     for (PluginClass& one : file.plugins.classes) all.classes.push_back(std::move(one));
     for (PluginMethod& one : file.plugins.methods) all.methods.push_back(std::move(one));
@@ -30,7 +30,7 @@ void join_plugins(const std::vector<std::string>& paths, const std::vector<std::
   std::string bytes;
   PlainSource plain;
   for (const std::size_t at : cpp_files) {
-    if (!read(at, bytes)) continue;
+    if (!texts.read(at, bytes)) continue;
     read_fragments(bytes, all.fragments);
     all.registers = all.registers || registers_plugins(bytes);
     if (!needles.occur_in(bytes)) continue;

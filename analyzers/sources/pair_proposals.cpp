@@ -82,13 +82,13 @@ class FolderReader {
 }  // namespace
 
 std::vector<PairProposal> propose_pairs(const std::vector<std::string>& paths,
-                                        const ReadNumbered& read) {
+                                        const SourceTexts& texts) {
   std::map<std::string_view, std::vector<std::size_t>> folders;
   std::set<std::string_view> naming;
   CodeFunctions headers;
   std::string bytes;
   for (std::size_t file = 0; file < paths.size(); ++file) {
-    if (!is_source_path(paths[file]) || !read(file, bytes)) continue;
+    if (!is_source_path(paths[file]) || !texts.read(file, bytes)) continue;
     folders[folder_of(paths[file])].push_back(file);
     if (may_name_predicate(bytes)) naming.insert(folder_of(paths[file]));
     if (is_header_path(paths[file]) && bytes.size() <= most_header_bytes &&
@@ -102,7 +102,7 @@ std::vector<PairProposal> propose_pairs(const std::vector<std::string>& paths,
     std::size_t total = 0;
     for (const std::size_t file : folders[folder]) {
       std::string text;
-      if (!read(file, text)) continue;
+      if (!texts.read(file, text)) continue;
       total += text.size();
       if (total > most_folder_bytes) break;
       code.add(static_cast<std::uint32_t>(file), paths[file], std::move(text));

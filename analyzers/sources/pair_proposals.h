@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzers/sources/load_code.h"
+#include "analyzers/sources/source_texts.h"
 
 namespace opseal {
 
@@ -28,6 +29,6 @@ struct PairProposal {
 
 // Of C++ sources; in the order of the paths, which are sorted.
 std::vector<PairProposal> propose_pairs(const std::vector<std::string>& paths,
-                                        const ReadNumbered& read);
+                                        const SourceTexts& texts);
 
 }  // namespace opseal

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "analyzers/source/needles.h"
 #include "analyzers/sources/code_functions.h"
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/scalar_types.h"
@@ -247,8 +246,7 @@ bool tells(const std::vector<std::string>& results) {
 
 }  // namespace
 
-void find_result_dtypes(const std::vector<std::size_t>& numbers,
-                        const std::function<bool(std::size_t, std::string&)>& read,
+void find_result_dtypes(const std::vector<std::size_t>& numbers, const SourceTexts& texts,
                         std::vector<TorchRecord>& records) {
   std::set<std::pair<std::string, std::string>> told;
   for (const TorchRecord& record : records) {
@@ -268,11 +266,11 @@ void find_result_dtypes(const std::vector<std::size_t>& numbers,
   if (kernels.empty()) return;
   std::vector<std::string> names;
   for (const auto& [name, list] : kernels) names.push_back(name);
-  const Needles needles(std::move(names));
+  const WordQuery any_name(names);
   std::map<std::string, std::vector<std::vector<std::string>>, std::less<>> found;
   std::string bytes;
   for (const std::size_t number : numbers) {
-    if (!read(number, bytes) || !needles.occur_in(bytes)) continue;
+    if (!texts.read_holding(any_name, number, bytes)) continue;
     CodeFunctions code;
     code.add(static_cast<std::uint32_t>(number), {}, bytes);
     for (const auto& function : code.functions()) {

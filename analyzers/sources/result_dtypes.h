@@ -1,19 +1,18 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "analyzers/sources/records.h"
+#include "analyzers/sources/source_texts.h"
 
 namespace opseal {
 
 // Fills in `SourceFunction::results` of C++ kernels whose operator has a shape function that tells
 // a dtype: `f16`, or `$x` for that of the parameter `x`, where the code chooses by it and so takes
 // several; `?` for what the text doesn't tell. `numbers`: the C++ sources among the files.
-void find_result_dtypes(const std::vector<std::size_t>& numbers,
-                        const std::function<bool(std::size_t, std::string&)>& read,
+void find_result_dtypes(const std::vector<std::size_t>& numbers, const SourceTexts& texts,
                         std::vector<TorchRecord>& records);
 
 }  // namespace opseal

@@ -58,17 +58,20 @@ void look_at(std::string_view bytes, std::map<std::string, Wrapper>& wrappers) {
 
 }  // namespace
 
-void drop_idle_wrappers(const std::vector<std::string>& paths,
-                        const std::function<bool(std::size_t, std::string&)>& read,
+void drop_idle_wrappers(const std::vector<std::string>& paths, const SourceTexts& texts,
                         std::vector<TorchRecord>& records) {
   std::map<std::string, Wrapper> wrappers;
   for (const TorchRecord& record : records) {
     if (record.python && !record.macro.empty()) wrappers[record.macro];
   }
   if (wrappers.empty()) return;
+  std::vector<std::string> names;
+  for (const auto& [name, wrapper] : wrappers) names.push_back(name);
+  const WordQuery any_name(names);
   std::string bytes;
   for (std::size_t at = 0; at < paths.size(); ++at) {
-    if (paths[at].ends_with(".py") && read(at, bytes)) look_at(bytes, wrappers);
+    if (!paths[at].ends_with(".py") || !texts.read_holding(any_name, at, bytes)) continue;
+    look_at(bytes, wrappers);
   }
   std::erase_if(records, [&](const TorchRecord& record) {
     if (!record.python || record.macro.empty()) return false;

@@ -77,13 +77,13 @@ bool keeps_from_call(std::string_view bytes) {
 
 TypedTier::TypedTier(const SourceTree& tree, const std::vector<std::string>& paths,
                      const std::vector<std::size_t>& cpp_files, std::vector<std::string> opened,
-                     std::string root, ReadNumbered read)
+                     std::string root, SourceTexts texts)
     : tree_(tree),
       paths_(paths),
       cpp_files_(cpp_files),
       opened_(std::move(opened)),
       root_(std::move(root)),
-      read_(std::move(read)),
+      texts_(std::move(texts)),
       of_tree_(paths.size(), no_file),
       wanted_(paths.size()),
       answers_(paths.size()) {
@@ -135,7 +135,7 @@ void TypedTier::want_words() {
     Wanted& wanted = wanted_[file];
     wanted.asked = !wanted.functions.empty() || !wanted.names.empty();
     // What a header says is read with the files that include it.
-    if (wanted.asked || is_header_path(paths_[file]) || !read_(file, bytes)) continue;
+    if (wanted.asked || is_header_path(paths_[file]) || !texts_.read(file, bytes)) continue;
     wanted.asked = words.occur_in(bytes) || keeps_from_call(bytes);
   }
 }
@@ -155,7 +155,7 @@ bool TypedTier::want_definitions(const TreeRecords& records) {
   std::string bytes;
   for (const std::size_t file : cpp_files_) {
     Wanted& wanted = wanted_[file];
-    if (wanted.asked || is_header_path(paths_[file]) || !read_(file, bytes)) continue;
+    if (wanted.asked || is_header_path(paths_[file]) || !texts_.read(file, bytes)) continue;
     if (!needles.occur_in(bytes)) continue;
     wanted.asked = true;
     found = true;
@@ -201,7 +201,7 @@ TypedQuestion TypedTier::question_for(std::size_t file) const {
   if (of_tree_[file] != no_file) add_headers(of_tree_[file], question.text);
   question.prefix = static_cast<std::uint32_t>(question.text.size());
   std::string bytes;
-  if (read_(file, bytes)) question.text += bytes;
+  if (texts_.read(file, bytes)) question.text += bytes;
   question.functions = wanted_[file].functions;
   question.names = wanted_[file].names;
   if (commands_.empty() || opened_[file].empty()) return question;

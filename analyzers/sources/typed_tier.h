@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "analyzers/source/source_tree.h"
 #include "analyzers/sources/file_records.h"
 #include "analyzers/sources/load_code.h"
+#include "analyzers/sources/source_texts.h"
 #include "analyzers/sources/typed_options.h"
 
 namespace opseal {
@@ -22,7 +22,7 @@ class TypedTier {
   // `cpp_files` the numbers of those in C++; `root` the folder of the tree on disk, or nothing.
   TypedTier(const SourceTree& tree, const std::vector<std::string>& paths,
             const std::vector<std::size_t>& cpp_files, std::vector<std::string> opened,
-            std::string root, ReadNumbered read);
+            std::string root, SourceTexts texts);
 
   // Asks, and adds the answers to the records. Problems go to the records of their files.
   void run(const TypedOptions& options, unsigned threads, TreeRecords& records);
@@ -50,7 +50,7 @@ class TypedTier {
   const std::vector<std::size_t>& cpp_files_;
   std::vector<std::string> opened_;
   std::string root_;
-  ReadNumbered read_;
+  SourceTexts texts_;
   CompileCommands commands_;
   // By number of the file.
   std::vector<FileId> of_tree_;
