@@ -7,6 +7,7 @@
 #include "analyzers/python/functions.h"
 #include "analyzers/python/scopes.h"
 #include "analyzers/python/syntax.h"
+#include "analyzers/source/needles.h"
 
 namespace opseal {
 namespace {
@@ -326,12 +327,10 @@ class AlternativeReader {
 }  // namespace
 
 bool may_hold_alternatives(std::string_view text) {
-  const bool guards = text.find("except ImportError") != text.npos ||
-                      text.find("except ModuleNotFoundError") != text.npos ||
-                      text.find("except Exception") != text.npos ||
-                      text.find("_available") != text.npos || text.find("HAS_") != text.npos ||
-                      text.find("_AVAILABLE") != text.npos || text.find("HAVE_") != text.npos;
-  return guards && text.find("    if ") != text.npos && text.find("def ") != text.npos;
+  static const Needles guards({"except ImportError", "except ModuleNotFoundError",
+                               "except Exception", "_available", "HAS_", "_AVAILABLE", "HAVE_"});
+  return guards.occur_in(text) && text.find("    if ") != text.npos &&
+         text.find("def ") != text.npos;
 }
 
 std::vector<PythonAlternatives> find_python_alternatives(const ParsedPython& file) {

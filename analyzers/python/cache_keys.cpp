@@ -13,6 +13,7 @@
 #include "analyzers/python/key_words.h"
 #include "analyzers/python/memo_caches.h"
 #include "analyzers/python/python_code.h"
+#include "analyzers/source/needles.h"
 
 namespace opseal {
 namespace {
@@ -299,29 +300,24 @@ class CacheKeyReader {
 static bool may_hold_builds(std::string_view text) {
   const auto has = [text](std::string_view word) { return text.find(word) != text.npos; };
   if (has(cache_key_mark)) return true;
-  const bool looks = has("not in ") || has("KeyError") || has(".get(") || has(" in self.") ||
-                     has(" in _") || has("ache:");
-  for (const std::string_view kernel :
-       {".compile(",         "compile_",        "RawKernel",     "RawModule",       "SourceModule",
-        "ElementwiseKernel", "ReductionKernel", "load_inline",   "build_kernel",    "build_module",
-        "build_program",     "make_kernel",     "create_kernel", "generate_kernel", "jit_kernel",
-        "jit_compile",       "create_program",  "tune(",         "tune_",           "search(",
-        "search_",           "find_best"}) {
-    if (has(kernel) && looks) return true;
-  }
-  const bool tunes = has("tune(") || has("tune_") || has("find_best") ||
-                     (has("search") && (has("tuning") || has("uner")));
-  if (tunes && looks) return true;
-  const bool asks = has("exists(") || has("is_file(") || has("isfile(");
-  const bool library = has(".so") || has("_SUFFIX") || has(".cubin") || has(".hsaco");
-  if (asks && library && (has("subprocess") || has("os.system") || has("cpp_extension"))) {
-    return true;
-  }
-  const bool judges =
-      has("hashlib") || has("xxhash") || has("zlib") || has("mtime") || has("hash(");
-  return judges && (has("subprocess") || has("os.system") || has("cpp_extension") ||
-                    (has("tvm_ffi") && has("build_directory")) ||
-                    (has("compile_") && (has("exists(") || has("is_file(") || has("isfile("))));
+  static const Needles looking({"not in ", "KeyError", ".get(", " in self.", " in _", "ache:"});
+  static const Needles making(
+      {".compile(",         "compile_",        "RawKernel",     "RawModule",       "SourceModule",
+       "ElementwiseKernel", "ReductionKernel", "load_inline",   "build_kernel",    "build_module",
+       "build_program",     "make_kernel",     "create_kernel", "generate_kernel", "jit_kernel",
+       "jit_compile",       "create_program",  "tune(",         "tune_",           "search(",
+       "search_",           "find_best"});
+  static const Needles asking({"exists(", "is_file(", "isfile("});
+  static const Needles library({".so", "_SUFFIX", ".cubin", ".hsaco"});
+  static const Needles building({"subprocess", "os.system", "cpp_extension"});
+  static const Needles judging({"hashlib", "xxhash", "zlib", "mtime", "hash("});
+  const bool tunes = has("search") && (has("tuning") || has("uner"));
+  if ((tunes || making.occur_in(text)) && looking.occur_in(text)) return true;
+  const bool builds = building.occur_in(text);
+  const bool asks = asking.occur_in(text);
+  if (asks && builds && library.occur_in(text)) return true;
+  if (!judging.occur_in(text)) return false;
+  return builds || (has("tvm_ffi") && has("build_directory")) || (asks && has("compile_"));
 }
 
 bool may_hold_caches(std::string_view text) {

@@ -11,6 +11,7 @@
 #include "analyzers/python/registration_builder.h"
 #include "analyzers/python/scopes.h"
 #include "analyzers/python/syntax.h"
+#include "analyzers/source/needles.h"
 
 namespace opseal {
 
@@ -280,15 +281,13 @@ class Reader {
 
 bool may_hold_registrations(std::string_view text) {
   // Each name of a form contains one of these, or the module that it has to come from does.
-  constexpr std::array<std::string_view, 21> words = {
-      "torch.library", "torch import library", "torch.ops",  "register_custom", "register_ffi",
-      "ffi_call",      "ffi_lowering",         "Primitive",  "primitive_",      "XLACustomKernel",
-      "def_",          "custom_vjp",           "custom_jvp", "triton",          "numba",
-      "tvm",           "register_etp",         "load_c",     "register_fake",   "register_kernel",
-      "custom_op("};
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return text.find(word) != std::string_view::npos;
-  });
+  static const Needles words(
+      {"torch.library", "torch import library", "torch.ops",  "register_custom", "register_ffi",
+       "ffi_call",      "ffi_lowering",         "Primitive",  "primitive_",      "XLACustomKernel",
+       "def_",          "custom_vjp",           "custom_jvp", "triton",          "numba",
+       "tvm",           "register_etp",         "load_c",     "register_fake",   "register_kernel",
+       "custom_op("});
+  return words.occur_in(text);
 }
 
 PythonRegistrations find_python_registrations(const ParsedPython& file) {

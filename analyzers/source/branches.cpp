@@ -170,6 +170,8 @@ void read_branches(std::string_view bytes, TextArena& arena, std::vector<Token>&
                    std::span<const std::string_view> kept_comments) {
   tokens.clear();
   comments.clear();
+  // Few sources have more bytes to a token.
+  tokens.reserve(bytes.size() / 8);
   BranchReader(bytes, arena, tokens, comments, kept_comments).run();
 }
 

@@ -29,6 +29,7 @@ std::string_view guard_of(std::string_view directive, Tokens tokens) {
 
 void ConditionTable::clear() {
   conditions_.assign(1, {});
+  texts_.assign(1, nullptr);
   by_text_.clear();
   both_.clear();
   exclude_.clear();
@@ -36,10 +37,21 @@ void ConditionTable::clear() {
 }
 
 std::uint32_t ConditionTable::add(const BuildCondition& condition) {
-  if (condition.always() || conditions_.size() >= most) return always;
+  return condition.always() ? always : add(condition.text(), condition);
+}
+
+std::uint32_t ConditionTable::add(const ConditionTable& from, std::uint32_t id) {
+  return id == always ? always : add(*from.texts_[id], from.conditions_[id]);
+}
+
+std::uint32_t ConditionTable::add(const std::string& text, const BuildCondition& condition) {
+  if (conditions_.size() >= most) return always;
   const auto [known, is_new] =
-      by_text_.try_emplace(condition.text(), static_cast<std::uint32_t>(conditions_.size()));
-  if (is_new) conditions_.push_back(condition);
+      by_text_.try_emplace(text, static_cast<std::uint32_t>(conditions_.size()));
+  if (is_new) {
+    conditions_.push_back(condition);
+    texts_.push_back(&known->first);
+  }
   return known->second;
 }
 

@@ -19,6 +19,10 @@ class ConditionTable {
   static constexpr std::size_t most = 1 << 16;
 
   ConditionTable() { clear(); }
+  ConditionTable(const ConditionTable&) = delete;
+  ConditionTable& operator=(const ConditionTable&) = delete;
+  ConditionTable(ConditionTable&&) = default;
+  ConditionTable& operator=(ConditionTable&&) = default;
   void clear();
 
   // Valid until one is added.
@@ -26,13 +30,19 @@ class ConditionTable {
   std::size_t size() const { return conditions_.size(); }
 
   std::uint32_t add(const BuildCondition& condition);
+  // One of another table.
+  std::uint32_t add(const ConditionTable& from, std::uint32_t id);
   std::uint32_t both(std::uint32_t left, std::uint32_t right);
   bool exclude(std::uint32_t left, std::uint32_t right) const;
   bool implies(std::uint32_t left, std::uint32_t right) const;
   bool never(std::uint32_t id) const { return exclude(id, id); }
 
  private:
+  std::uint32_t add(const std::string& text, const BuildCondition& condition);
+
   std::vector<BuildCondition> conditions_;
+  // Of each its key in `by_text_`; null for the first.
+  std::vector<const std::string*> texts_;
   std::unordered_map<std::string, std::uint32_t> by_text_;
   std::unordered_map<std::uint64_t, std::uint32_t> both_;
   mutable std::unordered_map<std::uint64_t, bool> exclude_;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t first_slots = 1 << 10;
 // Macros that lead to others are followed so far.
-constexpr int most_depth = 20;
+constexpr int most_depth = 256;
 // Looking for hot macros ends here; those that are not known by then are cold.
 constexpr std::uint64_t most_steps = 20'000'000;
 
@@ -42,16 +42,15 @@ MacroTable::Name* MacroTable::known(std::string_view text, std::uint32_t hash) {
   return index == none ? nullptr : &names_[index];
 }
 
-MacroTable::Name& MacroTable::name_of(std::string_view text, std::uint32_t hash) {
+MacroTable::Name& MacroTable::name_of(const MacroDefinition& macro) {
   if (names_.size() * 2 >= slots_.size()) grow();
-  std::uint32_t& index = slots_[slot_of(text, hash)];
+  std::uint32_t& index = slots_[slot_of(macro.name, macro.name_hash)];
   if (index == none) {
     index = static_cast<std::uint32_t>(names_.size());
-    const VocabularyWord* word = vocabulary_.find(text);
     names_.emplace_back();
-    names_.back().text = text;
-    names_.back().hash = hash;
-    names_.back().is_terminal = word != nullptr && word->use == WordUse::terminal;
+    names_.back().text = macro.name;
+    names_.back().hash = macro.name_hash;
+    names_.back().is_terminal = macro.is_terminal;
   }
   return names_[index];
 }
@@ -77,7 +76,7 @@ void MacroTable::drop_implied(Name& name, std::uint32_t condition) {
 
 void MacroTable::define(const MacroDefinition& macro, std::uint32_t condition,
                         bool unless_defined) {
-  Name& name = name_of(macro.name, macro.name_hash);
+  Name& name = name_of(macro);
   if (name.is_kept) return;
   if (unless_defined) {
     for (std::uint32_t at = name.first; at != none; at = definitions_[at].next) {
@@ -100,8 +99,8 @@ void MacroTable::define(const MacroDefinition& macro, std::uint32_t condition,
   definitions_.push_back({&macro, condition, name.first});
   name.first = static_cast<std::uint32_t>(definitions_.size() - 1);
   name.generation = 0;
-  // Those that lead to it are hot from now on, if it is.
-  if (is_hot(name, 0)) ++generation_;
+  // Those that lead to it may be hot from now on; who uses one asks again.
+  if (macro.leads_on) ++generation_;
 }
 
 void MacroTable::undefine(std::string_view text, std::uint32_t hash, std::uint32_t condition) {

@@ -38,17 +38,14 @@ class MacroTable {
     std::uint32_t generation = 0;
   };
 
-  MacroTable(const Vocabulary& vocabulary, ConditionTable& conditions)
-      : vocabulary_(vocabulary), conditions_(conditions) {
-    clear();
-  }
+  explicit MacroTable(ConditionTable& conditions) : conditions_(conditions) { clear(); }
 
   void clear();
 
   // Replaces the definitions that no build would see any longer.
   void define(const MacroDefinition& macro, std::uint32_t condition, bool unless_defined);
   // From here on nothing replaces its definitions.
-  void keep(const MacroDefinition& macro) { name_of(macro.name, macro.name_hash).is_kept = true; }
+  void keep(const MacroDefinition& macro) { name_of(macro).is_kept = true; }
   void undefine(std::string_view name, std::uint32_t hash, std::uint32_t condition);
 
   // Null where the name has no definition, or is a terminal.
@@ -63,14 +60,13 @@ class MacroTable {
   std::uint64_t steps() const { return steps_; }
 
  private:
-  Name& name_of(std::string_view text, std::uint32_t hash);
+  Name& name_of(const MacroDefinition& macro);
   Name* known(std::string_view text, std::uint32_t hash);
   std::size_t slot_of(std::string_view text, std::uint32_t hash) const;
   bool is_hot(Name& name, int depth);
   void drop_implied(Name& name, std::uint32_t condition);
   void grow();
 
-  const Vocabulary& vocabulary_;
   ConditionTable& conditions_;
   std::vector<Name> names_;
   std::vector<Definition> definitions_;

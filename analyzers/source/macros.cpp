@@ -43,6 +43,7 @@ void describe_body(const Vocabulary& vocabulary, MacroDefinition& definition) {
     const bool is_called = i + 1 < body.size() && body[i + 1].is('(');
     const auto parameter =
         std::find(definition.parameters.begin(), definition.parameters.end(), token.text);
+    definition.leads_on = definition.leads_on || parameter == definition.parameters.end();
     if (parameter != definition.parameters.end()) {
       token.expansion = static_cast<std::uint32_t>(parameter - definition.parameters.begin()) + 1;
       definition.calls_parameter =
@@ -59,6 +60,7 @@ void describe_body(const Vocabulary& vocabulary, MacroDefinition& definition) {
   const bool gives_argument =
       definition.function_like && body.size() == 1 && body[0].expansion != 0;
   definition.is_text = (only_text && has_text) || gives_argument;
+  definition.leads_on = definition.leads_on || definition.calls_parameter || definition.is_text;
 }
 
 }  // namespace
@@ -77,6 +79,8 @@ bool read_definition(Tokens tokens, const Vocabulary& vocabulary, MacroDefinitio
   }
   definition.body.assign(tokens.begin() + static_cast<std::ptrdiff_t>(start), tokens.end());
   describe_body(vocabulary, definition);
+  const VocabularyWord* word = vocabulary.find(definition.name);
+  definition.is_terminal = word != nullptr && word->use == WordUse::terminal;
   return true;
 }
 

@@ -28,6 +28,10 @@ struct MacroDefinition {
   // Not function-like, and the body is of string literals and names only, at least one a literal;
   // or function-like, and the body is a parameter and nothing else.
   bool is_text = false;
+  // It may lead to a word of the vocabulary: by one of the above, or through another macro.
+  bool leads_on = false;
+  // Its name is a word of the vocabulary that is never expanded.
+  bool is_terminal = false;
   std::vector<std::string_view> parameters;
   // A token that is a parameter has its index, plus one, in `expansion`.
   std::vector<Token> body;

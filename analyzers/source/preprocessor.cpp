@@ -29,7 +29,7 @@ class Preprocessor::Run {
       : tree_(tree),
         limits_(limits),
         unit_(unit),
-        macros_(tree.vocabulary(), unit.conditions),
+        macros_(unit.conditions),
         expander_(macros_, unit, limits),
         conditionals_(unit.conditions) {}
 
@@ -133,7 +133,7 @@ class Preprocessor::Run {
         std::uint32_t& known = conditions[directive.condition];
         if (known == unknown) {
           known = unit_.conditions.both(
-              outer, unit_.conditions.add(header.conditions[directive.condition]));
+              outer, unit_.conditions.add(header.conditions, directive.condition));
         }
         condition = known;
         if (unit_.conditions.never(condition)) continue;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyzers/python/cache_comment.h"
+#include "analyzers/source/needles.h"
 #include "analyzers/sources/key_types.h"
 #include "analyzers/words.h"
 #include "opseal/text.h"
@@ -379,9 +380,10 @@ class KeyReader {
 bool may_hold_keys(std::string_view bytes) {
   const auto has = [bytes](std::string_view word) { return bytes.find(word) != bytes.npos; };
   if (has(cache_key_mark)) return true;
-  if (has("ache") && has("map<")) return true;
-  return has("operator==") || has("operator ==") || has("operator<(") || has("hash_value") ||
-         has("std::hash<") || has("struct hash<") || has("AbslHashValue") || has("Hash");
+  if (has("map<") && has("ache")) return true;
+  static const Needles compares({"operator==", "operator ==", "operator<(", "hash_value",
+                                 "std::hash<", "struct hash<", "Hash"});
+  return compares.occur_in(bytes);
 }
 
 KeyCode read_keys(const PlainSource& source) { return KeyReader(source).read(); }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzers/source/needles.h"
 #include "analyzers/sources/plain_code.h"
 #include "analyzers/words.h"
 #include "opseal/text.h"
@@ -187,11 +188,12 @@ class MakerReader : PlainCode {
 }  // namespace
 
 bool may_hold_key_makers(std::string_view bytes) {
-  const auto has = [bytes](std::string_view word) { return bytes.find(word) != bytes.npos; };
-  const bool makes = has("Key(") || has("_key(") || has("acheName(") || has("ache_name(") ||
-                     has("achePath(") || has("ache_path(");
-  return makes && (has("ernel") || has("rogram") || has("ompile") || has("ache")) &&
-         (has(".find(") || has(".count(") || has("[") || has(".at("));
+  static const Needles makes(
+      {"Key(", "_key(", "acheName(", "ache_name(", "achePath(", "ache_path("});
+  static const Needles made({"ernel", "rogram", "ompile", "ache"});
+  static const Needles asks({".find(", ".count(", ".at("});
+  return makes.occur_in(bytes) && made.occur_in(bytes) &&
+         (bytes.find('[') != bytes.npos || asks.occur_in(bytes));
 }
 
 std::vector<PythonCache> read_key_makers(const PlainSource& source) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzers/python/key_words.h"
+#include "analyzers/source/needles.h"
 #include "analyzers/sources/plain_code.h"
 #include "analyzers/sources/statements.h"
 #include "analyzers/words.h"
@@ -538,20 +539,17 @@ class MemoReader : PlainCode {
 
 bool may_hold_memos(std::string_view bytes) {
   const auto has = [bytes](std::string_view word) { return bytes.find(word) != bytes.npos; };
-  const bool asks = has("find(") || has("count(") || has("contains(") || has("_get(") ||
-                    has("_lookup(") || has("_search(");
+  static const Needles asking({"find(", "count(", "contains(", "_get(", "_lookup(", "_search("});
+  static const Needles making({"_module(", "_library(", "_kernel(", "_program(", "_pipeline(",
+                               "Module(", "Library(", "Kernel(", "Program(", "Pipeline(",
+                               "OrCreate(", "or_create(", "OrBuild", "or_build", "OrCompile",
+                               "or_compile"});
+  static const Needles kept({"ache", "plan", "kernel", "odule", "ipeline", "rogram"});
+  static const Needles keeping({"map", "emplace(", "insert(", "_add(", "_put("});
   // A function that is handed what makes the thing.
   const bool lazy = has("[&") || has("[=") || has("[this");
-  for (const std::string_view maker :
-       {"_module(", "_library(", "_kernel(", "_program(", "_pipeline(", "Module(", "Library(",
-        "Kernel(", "Program(", "Pipeline(", "OrCreate(", "or_create(", "OrBuild", "or_build",
-        "OrCompile", "or_compile"}) {
-    if (lazy && has(maker)) return true;
-  }
-  return asks &&
-         (has("ache") || has("plan") || has("kernel") || has("odule") || has("ipeline") ||
-          has("rogram")) &&
-         (has("map") || has("emplace(") || has("insert(") || has("_add(") || has("_put("));
+  if (lazy && making.occur_in(bytes)) return true;
+  return asking.occur_in(bytes) && kept.occur_in(bytes) && keeping.occur_in(bytes);
 }
 
 std::vector<PythonCache> read_memos(const PlainSource& source) { return MemoReader(source).read(); }

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzers/source/needles.h"
 #include "analyzers/sources/plain_code.h"
 #include "analyzers/sources/statements.h"
 #include "analyzers/words.h"
@@ -334,11 +335,11 @@ class PathReader : PlainCode {
 }  // namespace
 
 bool may_hold_path_caches(std::string_view bytes) {
-  const auto has = [bytes](std::string_view word) { return bytes.find(word) != bytes.npos; };
-  const bool builds = has("ompile") || has("uildProgram") || has("build_program") || has("nvcc");
-  return builds && (has("ache") || has("exists(")) &&
-         (has("ofstream") || has("fopen(") || has("save") || has("rename(") || has("write") ||
-          has("Save") || has("Write") || has("tore"));
+  static const Needles builds({"ompile", "uildProgram", "build_program", "nvcc"});
+  static const Needles asks({"ache", "exists("});
+  static const Needles stores(
+      {"ofstream", "fopen(", "save", "rename(", "write", "Save", "Write", "tore"});
+  return builds.occur_in(bytes) && asks.occur_in(bytes) && stores.occur_in(bytes);
 }
 
 std::vector<PythonCache> read_path_caches(const PlainSource& source) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "analyzers/source/needles.h"
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/plugin_source.h"
 #include "analyzers/words.h"
@@ -142,9 +143,9 @@ class PluginReader {
 }  // namespace
 
 bool may_hold_plugins(std::string_view bytes) {
-  return bytes.find("CustomOpBase") != bytes.npos || bytes.find("PluginCreator") != bytes.npos ||
-         bytes.find("BaseCreator") != bytes.npos || bytes.find("getPlugin") != bytes.npos ||
-         bytes.find("getSerializationSize") != bytes.npos;
+  static const Needles words(
+      {"CustomOpBase", "PluginCreator", "BaseCreator", "getPlugin", "getSerializationSize"});
+  return words.occur_in(bytes);
 }
 
 void read_plugins(const PlainSource& source, PluginRecords& records) {
