@@ -9,9 +9,10 @@ using opseal::PythonImportLines;
 
 namespace {
 
-// Of the last place of a word.
-bool may_mean_import(const std::string& text, std::string_view word) {
-  return PythonImportLines(text).may_mean_import(text.rfind(word));
+// Whether the last place of a word may mean one of a module whose last part is given.
+bool may_mean(const std::string& text, std::string_view word, std::string_view module) {
+  return PythonImportLines(text).may_mean(
+      text.rfind(word), [module](std::string_view part) { return part == module; });
 }
 
 }  // namespace
@@ -33,23 +34,24 @@ TEST_CASE("words of import statements are known, over lines and behind clauses")
   }
   for (const std::string_view word : {"k", "p", "imported"}) CHECK_FALSE(imports.has(word));
   CHECK_FALSE(imports.has_star());
-  CHECK_FALSE(imports.has_nameless());
   CHECK(PythonImportLines("from a import *\n").has_star());
-  CHECK(PythonImportLines("from . import a\n").has_nameless());
-  CHECK(PythonImportLines("from .. import a\n").has_nameless());
-  CHECK_FALSE(PythonImportLines("from .a import b\n").has_nameless());
 }
 
-TEST_CASE("an imported thing stands in an import, or behind what is imported") {
-  CHECK(may_mean_import("from m import REG\n", "REG"));
-  CHECK(may_mean_import("import m\nm.REG['a']\n", "REG"));
-  CHECK(may_mean_import("import m\nm.sub.\\\n  REG\n", "REG"));
-  CHECK(may_mean_import("import a.b as n\nn.REG\n", "REG"));
-  CHECK_FALSE(may_mean_import("import m\nself.REG\n", "REG"));
-  CHECK_FALSE(may_mean_import("import m\nREG = 1\n", "REG"));
-  CHECK_FALSE(may_mean_import("import m\nm().REG\n", "REG"));
-  // One that is imported here was met in its import.
-  CHECK_FALSE(may_mean_import("from m import REG\nREG2 = REG\n", "REG2"));
+TEST_CASE("an imported thing is of the module that its import names, or of what stands before it") {
+  CHECK(may_mean("from a.m import REG\n", "REG", "m"));
+  CHECK_FALSE(may_mean("from a.m import REG\n", "REG", "a"));
+  CHECK(may_mean("import m\nm.REG['a']\n", "REG", "m"));
+  CHECK(may_mean("import a\na.m.\\\n  REG\n", "REG", "m"));
+  CHECK_FALSE(may_mean("import a\na.m.REG\n", "REG", "a"));
+  CHECK(may_mean("import a.m as n\nn.REG\n", "REG", "m"));
+  CHECK(may_mean("from a import m as n\nn.REG\n", "REG", "m"));
+  CHECK_FALSE(may_mean("from a import m\nm.REG\n", "REG", "a"));
+  CHECK(may_mean("from . import REG\n", "REG", "anything"));
+  CHECK(may_mean("from .. import REG\n", "REG", "anything"));
+  CHECK_FALSE(may_mean("from .m import REG\n", "REG", "anything"));
+  CHECK_FALSE(may_mean("import m\nself.REG\n", "REG", "m"));
+  CHECK_FALSE(may_mean("import m\nREG = 1\n", "REG", "m"));
+  CHECK_FALSE(may_mean("import m\nm().REG\n", "REG", "m"));
 }
 
 TEST_CASE("damaged imports end with the text") {
@@ -57,6 +59,8 @@ TEST_CASE("damaged imports end with the text") {
        {"from m import (", "import", "import \\", "from", "\\\r\nimport a"}) {
     const PythonImportLines imports(text);
     CHECK_FALSE(imports.has_star());
-    for (std::size_t at = 0; at < text.size(); ++at) imports.may_mean_import(at);
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      imports.may_mean(at, [](std::string_view part) { return part.empty(); });
+    }
   }
 }

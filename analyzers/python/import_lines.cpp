@@ -55,54 +55,77 @@ PythonImportLines::PythonImportLines(std::string_view text) : text_(text) {
 }
 
 void PythonImportLines::read_statement(std::size_t begin, std::size_t end) {
-  statements_.push_back({begin, end});
-  const std::string_view statement = text_.substr(begin, end - begin);
-  star_ = star_ || statement.find('*') != statement.npos;
-  const std::size_t import = statement.find("import");
-  const std::string_view module = statement.substr(0, import);
-  const std::size_t dot = module.rfind('.');
-  nameless_ = nameless_ ||
-              (dot != module.npos && std::none_of(module.begin() + static_cast<std::ptrdiff_t>(dot),
-                                                  module.end(), is_name_byte));
-  for (std::size_t at = 0; at < statement.size();) {
-    if (!is_name_byte(statement[at])) {
+  Statement statement{begin, end, {}, {}, false, false};
+  const std::string_view text = text_.substr(begin, end - begin);
+  star_ = star_ || text.find('*') != text.npos;
+  const std::size_t import = text.find("import");
+  bool is_from = false;
+  for (std::size_t at = 0; at < text.size();) {
+    if (!is_name_byte(text[at])) {
       ++at;
       continue;
     }
     const std::size_t first = at;
-    while (at < statement.size() && is_name_byte(statement[at])) ++at;
-    words_.insert(statement.substr(first, at - first));
+    while (at < text.size() && is_name_byte(text[at])) ++at;
+    const std::string_view word = text.substr(first, at - first);
+    if (word == "from") {
+      is_from = true;
+      statement.nameless = true;
+      continue;
+    }
+    if (word == "import") continue;
+    statement.renames = statement.renames || word == "as";
+    if (is_from && first < import) {
+      statement.module = word;
+      statement.nameless = false;
+    }
+    statement.words.push_back(word);
+    words_.insert(word);
   }
+  statements_.push_back(std::move(statement));
 }
 
-bool PythonImportLines::may_mean_import(std::size_t begin) const {
+// The last parts of the modules that a word may be of; `any` where one has no name.
+std::vector<std::string_view> PythonImportLines::modules_of(std::size_t begin, bool& any) const {
   const auto behind =
       std::upper_bound(statements_.begin(), statements_.end(), begin,
-                       [](std::size_t offset, const Range& range) { return offset < range.begin; });
-  if (behind != statements_.begin() && begin < std::prev(behind)->end) return true;
+                       [](std::size_t offset, const Statement& one) { return offset < one.begin; });
+  if (behind != statements_.begin() && begin < std::prev(behind)->end) {
+    const Statement& own = *std::prev(behind);
+    any = own.nameless;
+    if (!own.module.empty()) return {own.module};
+    return own.words;
+  }
+  // Back from `word` to the beginning of `a.b.word`.
+  std::vector<std::string_view> parts;
   std::size_t at = begin;
-  std::size_t first = begin;
   const auto skip_blanks = [&] {
     while (at > 0 && (text_[at - 1] == ' ' || text_[at - 1] == '\t' || text_[at - 1] == '\n' ||
                       text_[at - 1] == '\r' || text_[at - 1] == '\\')) {
       --at;
     }
   };
+  constexpr std::size_t most_parts = 16;
+  constexpr std::size_t longest = 256;
   for (;;) {
     skip_blanks();
     if (at == 0 || text_[at - 1] != '.') break;
     --at;
     skip_blanks();
     const std::size_t end = at;
-    while (at > 0 && is_name_byte(text_[at - 1])) --at;
-    // What a call or an index gives.
-    if (at == end) return false;
-    first = at;
-    if (end - at > 256 || begin - at > 1024) return true;
+    while (at > 0 && end - at <= longest && is_name_byte(text_[at - 1])) --at;
+    // What a call or an index gives; nobody writes more.
+    if (at == end || end - at > longest || parts.size() >= most_parts) return {};
+    parts.push_back(text_.substr(at, end - at));
   }
-  std::size_t end = first;
-  while (end < text_.size() && is_name_byte(text_[end])) ++end;
-  return has(text_.substr(first, end - first));
+  if (parts.empty() || !has(parts.back())) return {};
+  if (parts.size() > 1) return {parts.front()};
+  std::vector<std::string_view> modules = parts;
+  for (const Statement& one : statements_) {
+    const bool binds = std::find(one.words.begin(), one.words.end(), parts[0]) != one.words.end();
+    if (one.renames && binds) modules.insert(modules.end(), one.words.begin(), one.words.end());
+  }
+  return modules;
 }
 
 }  // namespace opseal

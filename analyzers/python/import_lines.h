@@ -16,25 +16,38 @@ class PythonImportLines {
 
   // A word of some import: part of a module, a name, another name for it.
   bool has(std::string_view word) const { return words_.contains(word); }
-  // `from . import x`, whose module has no name here.
-  bool has_nameless() const { return nameless_; }
   // `from m import *`
   bool has_star() const { return star_; }
-  // Whether a word that begins at an offset may be an imported thing: within an import, or the last
-  // part of `a.b.word`, `a` being imported.
-  bool may_mean_import(std::size_t begin) const;
+  // Whether a word that begins at an offset may be a thing of a module, whose last part `is_part`
+  // is asked about: one that is imported there, or the end of `m.word`, `m` being imported. Of
+  // `from . import word` the module has no name, and may be any.
+  template <typename IsPart>
+  bool may_mean(std::size_t begin, const IsPart& is_part) const {
+    bool any = false;
+    for (const std::string_view part : modules_of(begin, any)) {
+      if (is_part(part)) return true;
+    }
+    return any;
+  }
 
  private:
-  void read_statement(std::size_t begin, std::size_t end);
-
-  struct Range {
+  struct Statement {
     std::size_t begin = 0;
     std::size_t end = 0;
+    // Of `from m`: its last part; empty for `import m`.
+    std::string_view module;
+    std::vector<std::string_view> words;
+    bool nameless = false;
+    // Something gets another name.
+    bool renames = false;
   };
+
+  void read_statement(std::size_t begin, std::size_t end);
+  std::vector<std::string_view> modules_of(std::size_t begin, bool& any) const;
+
   std::string_view text_;
-  std::vector<Range> statements_;
+  std::vector<Statement> statements_;
   std::unordered_set<std::string_view> words_;
-  bool nameless_ = false;
   bool star_ = false;
 };
 

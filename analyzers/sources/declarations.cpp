@@ -78,19 +78,19 @@ bool agree(const std::vector<const SourceFunction*>& some) {
 void Declarations::scan(std::string_view bytes, std::uint32_t file) {
   TextArena arena;
   Lexer lexer(bytes, arena);
-  std::vector<Token> row;
-  std::vector<Token> directive;
+  row_.clear();
+  directive_.clear();
   bool in_directive = false;
   for (Token token; lexer.next(token);) {
     if (token.kind == TokenKind::directive) in_directive = true;
-    (in_directive ? directive : row).push_back(token);
+    (in_directive ? directive_ : row_).push_back(token);
     if (token.kind == TokenKind::end_of_directive) {
-      note_pasted(Tokens(directive).subspan(1), file);
-      directive.clear();
+      note_pasted(Tokens(directive_).subspan(1), file);
+      directive_.clear();
       in_directive = false;
     }
   }
-  const Tokens tokens = row;
+  const Tokens tokens = row_;
   std::string name;
   for (std::size_t at = 1; at + 2 < tokens.size(); ++at) {
     if (!tokens[at].is_identifier() || !tokens[at + 1].is('(')) continue;

@@ -48,6 +48,9 @@ class Declarations {
   bool is_pasted(std::string_view name, std::uint32_t file) const;
   void note_pasted(std::span<const Token> directive, std::uint32_t file);
 
+  // Of the file that is scanned, kept for the next one.
+  std::vector<Token> row_;
+  std::vector<Token> directive_;
   std::unordered_map<std::string, std::vector<SourceFunction>> found_;
   // By file.
   std::unordered_map<std::uint32_t, std::vector<Pasted>> pasted_;

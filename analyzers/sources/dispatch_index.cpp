@@ -50,6 +50,14 @@ bool is_in_class(std::string_view name) {
 
 }  // namespace
 
+std::vector<std::string_view> CalledNames::keep(const std::vector<std::string>& names) {
+  std::vector<std::string_view> kept;
+  kept.reserve(names.size());
+  const std::lock_guard<std::mutex> lock(guard_);
+  for (const std::string& name : names) kept.push_back(*names_.insert(name).first);
+  return kept;
+}
+
 void DispatchIndex::add(std::vector<FunctionBody>&& bodies) {
   for (FunctionBody& body : bodies) {
     by_name_[std::string(base_of(body.name))].push_back(static_cast<std::uint32_t>(bodies_.size()));
@@ -60,7 +68,7 @@ void DispatchIndex::add(std::vector<FunctionBody>&& bodies) {
 std::vector<std::string> DispatchIndex::leading_names() const {
   std::unordered_map<std::string_view, std::vector<std::uint32_t>> callers;
   for (std::uint32_t at = 0; at < bodies_.size(); ++at) {
-    for (const std::string& call : bodies_[at].calls) callers[base_of(call)].push_back(at);
+    for (const std::string_view call : bodies_[at].calls) callers[base_of(call)].push_back(at);
   }
   std::unordered_set<std::string> names;
   std::deque<std::string> wanted;
@@ -152,13 +160,14 @@ std::optional<std::vector<DispatchSite>> DispatchIndex::reached(const TorchRecor
       sites.push_back(std::move(site));
     }
     if (seen.size() > most_reached || sites.size() > most_sites) return {};
-    for (const std::string& call : body.calls) {
+    for (const std::string_view call : body.calls) {
       const bool hands_converted =
           converts ||
           std::binary_search(body.converting.begin(), body.converting.end(), base_of(call));
       bool known = true;
       if (call.ends_with("::apply")) {
-        known = follow(call.substr(0, call.size() - 5) + "forward", body.file, hands_converted);
+        known = follow(std::string(call.substr(0, call.size() - 5)) + "forward", body.file,
+                       hands_converted);
       } else {
         known = follow(call, body.file, hands_converted);
       }
@@ -201,6 +210,7 @@ void find_dispatches(const std::vector<std::string>& paths, const std::vector<st
   // Nested choices repeat their bodies for each dtype.
   PreprocessorLimits limits;
   limits.tokens = most_tokens;
+  CalledNames pool;
   DispatchIndex index(paths);
   std::vector<char> done(tree.size(), 0);
   std::unordered_set<std::string> looked_for;
@@ -224,7 +234,7 @@ void find_dispatches(const std::vector<std::string>& paths, const std::vector<st
         if (unit.truncated) continue;
         find_invocations(unit, tree.vocabulary(), found);
         unit.file = static_cast<std::uint32_t>(number);
-        read_bodies(unit, found, bodies[file]);
+        read_bodies(unit, found, pool, bodies[file]);
       }
     });
     for (std::vector<FunctionBody>& some : bodies) index.add(std::move(some));

@@ -88,8 +88,9 @@ void add_dtype(DispatchSite& site, std::string_view dtype) {
 
 class BodyReader {
  public:
-  BodyReader(const SourceUnit& unit, const Invocations& found, std::vector<FunctionBody>& out)
-      : unit_(unit), found_(found), tokens_(unit.tokens), out_(out) {}
+  BodyReader(const SourceUnit& unit, const Invocations& found, CalledNames& names,
+             std::vector<FunctionBody>& out)
+      : unit_(unit), found_(found), tokens_(unit.tokens), names_(names), out_(out) {}
 
   void run() {
     by_scope_.assign(found_.scopes.size(), none);
@@ -104,13 +105,11 @@ class BodyReader {
       body_ = &bodies_[by_scope_[scope]];
       steps_ += found_.scopes[scope].body.end - found_.scopes[scope].body.begin;
       if (steps_ > most_steps) break;
-      read_calls(found_.scopes[scope].body);
+      body_->calls = names_.keep(calls_in(found_.scopes[scope].body));
       read_by_hand(found_.scopes[scope].body);
       note_conversions(unit_, found_.scopes[scope].body, *body_);
     }
     for (FunctionBody& body : bodies_) {
-      std::sort(body.calls.begin(), body.calls.end());
-      body.calls.erase(std::unique(body.calls.begin(), body.calls.end()), body.calls.end());
       if (!body.calls.empty() || !body.sites.empty()) out_.push_back(std::move(body));
     }
   }
@@ -288,7 +287,9 @@ class BodyReader {
     return at;
   }
 
-  void read_calls(const TokenRange& range) {
+  // Each once, sorted.
+  std::vector<std::string> calls_in(const TokenRange& range) const {
+    std::vector<std::string> calls;
     for (std::uint32_t at = range.begin; at + 1 < range.end; ++at) {
       if (!tokens_[at].is_identifier()) continue;
       const Token& next = tokens_[at + 1];
@@ -304,8 +305,11 @@ class BodyReader {
         name = std::string(tokens_[outer].text) + "::" + name;
         part = outer;
       }
-      if (!foreign) body_->calls.push_back(std::move(name));
+      if (!foreign) calls.push_back(std::move(name));
     }
+    std::sort(calls.begin(), calls.end());
+    calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
+    return calls;
   }
 
   // By hand
@@ -425,6 +429,7 @@ class BodyReader {
   const SourceUnit& unit_;
   const Invocations& found_;
   const std::vector<Token>& tokens_;
+  CalledNames& names_;
   std::vector<FunctionBody>& out_;
   std::vector<FunctionBody> bodies_;
   // By scope: index into `bodies_`, or `none`.
@@ -440,8 +445,9 @@ const Vocabulary& dispatch_vocabulary() {
   return vocabulary;
 }
 
-void read_bodies(const SourceUnit& unit, const Invocations& found, std::vector<FunctionBody>& out) {
-  BodyReader(unit, found, out).run();
+void read_bodies(const SourceUnit& unit, const Invocations& found, CalledNames& names,
+                 std::vector<FunctionBody>& out) {
+  BodyReader(unit, found, names, out).run();
 }
 
 }  // namespace opseal

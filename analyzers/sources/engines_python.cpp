@@ -275,23 +275,25 @@ class Finder {
     any_name.for_each(text, [&](std::size_t begin, std::size_t, std::string_view name) {
       if (may) return;
       if (!imports) imports.emplace(text);
-      const bool from_elsewhere = imports->has_star() || imports->may_mean_import(begin);
       auto one = std::lower_bound(
           names_.begin(), names_.end(), name,
           [](const Named& named, std::string_view other) { return named.name.name < other; });
       for (; one != names_.end() && one->name.name == name && !may; ++one) {
-        may = one->name.file == file ||
-              (from_elsewhere && (imports->has_nameless() || has_part(*imports, one->name.module)));
+        // The module itself, or a package above it that hands on.
+        may = one->name.file == file || imports->has_star() ||
+              imports->may_mean(begin, [&module = one->name.module](std::string_view part) {
+                return has_part(module, part);
+              });
       }
     });
     return may;
   }
 
-  // Whether some import names a part of `a.b.c`: the module itself, or a package that hands on.
-  static bool has_part(const PythonImportLines& imports, std::string_view module) {
+  // `b` of `a.b.c`
+  static bool has_part(std::string_view module, std::string_view part) {
     for (std::size_t at = 0; at <= module.size();) {
       const std::size_t end = std::min(module.find('.', at), module.size());
-      if (imports.has(module.substr(at, end - at))) return true;
+      if (module.substr(at, end - at) == part) return true;
       at = end + 1;
     }
     return false;

@@ -12,6 +12,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analyzers/python/import_lines.h"
+#include "analyzers/source/word_set.h"
 #include "analyzers/sources/extension_modules.h"
 #include "analyzers/sources/extension_paths.h"
 #include "analyzers/sources/extension_uses.h"
@@ -87,14 +89,29 @@ class UseFinder {
     }
   }
 
+  // Whether a text imports something of such a name, or says one as a text: comments do neither.
+  static bool may_ask(std::string_view bytes, const WordSet& names) {
+    const PythonImportLines imports(bytes);
+    bool may = false;
+    names.for_each(bytes, [&](std::size_t begin, std::size_t end, std::string_view name) {
+      const auto is_quote = [&](std::size_t at) {
+        return at < bytes.size() && (bytes[at] == '"' || bytes[at] == '\'');
+      };
+      may = may || imports.has_star() || imports.has(name) || is_quote(begin - 1) || is_quote(end);
+    });
+    return may;
+  }
+
   // Of those that were not taken yet.
   std::vector<std::uint32_t> files_with(const Words& words) {
     std::vector<std::uint32_t> found;
-    const WordQuery any_word(words);
+    const std::vector<std::string> list(words.begin(), words.end());
+    const WordQuery any_word(list);
+    const WordSet names(list);
     std::string bytes;
     for (const std::uint32_t file : python_) {
       if (taken_.count(file) > 0 || taken_.size() >= most_files || bytes_ > most_bytes) continue;
-      if (!texts_.read_holding(any_word, file, bytes)) continue;
+      if (!texts_.read_holding(any_word, file, bytes) || !may_ask(bytes, names)) continue;
       taken_.insert(file);
       files_.take(file);
       bytes_ += bytes.size();
