@@ -317,4 +317,88 @@ TEST_CASE("typed: a file that never ends is given up, and the next one is read")
   CHECK(facts->problems[0].message.starts_with("not read with types: libclang "));
 }
 
+// The kinds that a predicate accepts, those that its dispatch serves, and how often those of
+// another enumeration are mentioned.
+std::string claims(const Facts& facts) {
+  std::string text;
+  for (const Fact pair : manifest_of(facts, "engine")[Key::dispatch].items()) {
+    for (const Fact kind : pair[Key::predicate][Key::kinds].items()) {
+      text += std::string(kind.text()) + ' ';
+    }
+    text += '|';
+    for (const Fact entry : pair[Key::table][Key::entries].items()) {
+      text += ' ' + std::string(entry[Key::kind].text());
+    }
+    for (const Fact tested : pair[Key::predicate][Key::tested].items()) {
+      for (const Fact entry : tested[Key::entries].items()) {
+        text += " (" + std::string(entry[Key::kind].text()) + ' ' +
+                std::to_string(entry[Key::mentioned].count()) + ')';
+      }
+    }
+    text += pair[Key::tier].is("typed") ? " typed\n" : "\n";
+  }
+  return text;
+}
+
+const std::string pair_head =
+    "enum class Op { Add, Mul, Sub, Div };\n"
+    "struct Node { Op op; };\n"
+    "void run(const Node&);\n"
+    "constexpr Op pick(bool first) { return first ? Op::Add : Op::Sub; }\n"
+    "template <class T> struct Traits { static constexpr Op op = Op::Mul; };\n"
+    "template <> struct Traits<float> { static constexpr auto op = pick(false); };\n"
+    "constexpr Op kFirst = pick(true);\n";
+
+const std::string pair_end =
+    "struct Interface { bool (*supports_op)(const Node&); };\n"
+    "void init(Interface* cpu) { cpu->supports_op = supports; }\n";
+
+TEST_CASE("typed: a value that code works out is the enumerator that it comes to") {
+  const std::string source =
+      pair_head +
+      "bool supports(const Node& n) {\n"
+      "  switch (n.op) { case kFirst: case Op::Mul: case Op::Sub: return true;\n"
+      "    default: return false; }\n}\n"
+      "void forward(const Node& n) {\n"
+      "  if (n.op == Traits<float>::op) { run(n); return; }\n"
+      "  switch (static_cast<int>(n.op)) {\n"
+      "    case int(pick(true)): run(n); break;\n"
+      "    case static_cast<int>(Traits<int>::op): run(n); break;\n"
+      "    default: abort(); }\n}\n" +
+      pair_end;
+  const std::optional<Facts> facts = read_with_types({{"csrc/cpu.cpp", source}});
+  if (!facts) return;
+  CHECK(claims(*facts) == "Add Mul Sub | Add Mul Sub typed\n");
+  // Text alone doesn't tell, and says nothing.
+  SourceFolder folder;
+  folder.place.path = "project";
+  folder.files.emplace_back();
+  folder.files.back().path = "csrc/cpu.cpp";
+  folder.files.back().bytes = source;
+  folder.files.back().size = source.size();
+  CHECK(claims(load_sources(folder, 1)).empty());
+}
+
+TEST_CASE("typed: an enumerator of another enumeration is no use of its namesake") {
+  const std::string source =
+      pair_head +
+      "enum class Type { F32, F16, Q8 };\nenum class Layout { F32, Q8 };\n"
+      "bool supports(const Node& n, Type t) {\n"
+      "  switch (n.op) {\n"
+      "    case Op::Add: { switch (t) { case Type::F32: case Type::F16: case Type::Q8: return "
+      "true;\n"
+      "      default: return false; } }\n"
+      "    case Op::Mul: case Op::Sub: return true;\n    default: return false; }\n}\n"
+      "int convert(Layout l) { return l == Layout::Q8 ? 1 : 0; }\n"
+      "void forward(const Node& n, Type t) {\n"
+      "  switch (n.op) {\n"
+      "    case Op::Add: if (t == Type::F32 || t == Type::F16) run(n); break;\n"
+      "    case Op::Mul: run(n); break;\n    case Op::Sub: run(n); break;\n"
+      "    default: abort(); }\n}\n" +
+      pair_end;
+  const std::optional<Facts> facts = read_with_types({{"csrc/cpu.cpp", source}});
+  if (!facts) return;
+  CHECK(claims(*facts) == "Add Mul Sub | Add Mul Sub (F32 1) (F16 1) (Q8 0) typed\n");
+}
+
 }  // namespace opseal::test

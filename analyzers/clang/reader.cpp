@@ -1,5 +1,6 @@
 #include "analyzers/clang/reader.h"
 
+#include "analyzers/clang/enumerators.h"
 #include "analyzers/clang/signatures.h"
 #include "analyzers/clang/static_order.h"
 #include "analyzers/clang/statuses.h"
@@ -24,10 +25,12 @@ class Walk {
         temporaries_(unit, file),
         statuses_(unit, file),
         static_order_(unit, file),
+        enumerators_(unit, file),
         function_(unit.none()) {}
 
   void run() {
     signatures_.read_named();
+    enumerators_.find_shared(unit_.root(), 0);
     for (const CXCursor child : unit_.children(unit_.root())) {
       if (unit_.is_in_file(child)) walk(child);
     }
@@ -61,6 +64,15 @@ class Walk {
         temporaries_.read(cursor, function_);
         break;
       case CXCursor_BinaryOperator:
+        enumerators_.read_comparison(cursor);
+        temporaries_.read(cursor, function_);
+        break;
+      case CXCursor_SwitchStmt:
+        enumerators_.read_switch(cursor);
+        break;
+      case CXCursor_DeclRefExpr:
+        enumerators_.read_reference(cursor);
+        break;
       case CXCursor_ReturnStmt:
         temporaries_.read(cursor, function_);
         break;
@@ -99,6 +111,7 @@ class Walk {
   TemporaryReader temporaries_;
   StatusReader statuses_;
   StaticOrderReader static_order_;
+  EnumeratorReader enumerators_;
   std::vector<CXCursor> above_;
   CXCursor function_;
 };

@@ -145,6 +145,13 @@ void write_answer(const TypedFile& file, RowWriter& writer) {
     writer.text(global.name);
     writer.count(global.dynamic ? 1 : 0);
   }
+  for (const auto* list : {&file.values, &file.enumerators}) {
+    writer.count(list->size());
+    for (const TypedEnumerator& one : *list) {
+      writer.place(one.place);
+      writer.text(one.name);
+    }
+  }
 }
 
 TypedFile read_answer(RowReader& reader) {
@@ -182,6 +189,12 @@ TypedFile read_answer(RowReader& reader) {
     global.name = reader.text();
     global.dynamic = reader.count() != 0;
   });
+  for (auto* list : {&file.values, &file.enumerators}) {
+    *list = read_list<TypedEnumerator>(reader, [&](TypedEnumerator& one) {
+      one.place = reader.place();
+      one.name = reader.text();
+    });
+  }
   return file;
 }
 

@@ -70,12 +70,23 @@ struct TypedGlobal {
   bool dynamic = false;
 };
 
+// What is worth an enumerator, or one of a name that several enumerations have.
+struct TypedEnumerator {
+  TypedPlace place;
+  // Of the enumerator; or that of its enumeration, qualified.
+  std::string name;
+};
+
 struct TypedFile {
   std::vector<TypedFunction> functions;
   std::vector<TypedPointer> pointers;
   std::vector<TypedStatus> statuses;
   std::vector<TypedRegistrar> registrars;
   std::vector<TypedGlobal> globals;
+  // Expressions that a value is held against, with the enumerator that each comes to.
+  std::vector<TypedEnumerator> values;
+  // Names that several enumerations have, with the one that is meant.
+  std::vector<TypedEnumerator> enumerators;
 };
 
 // What is asked of one file.

@@ -73,13 +73,16 @@ bool ends_always(Tokens tokens, const CodeFunction& function) {
 
 }  // namespace
 
-void CodeFunctions::add(std::uint32_t number, std::string path, std::string bytes) {
+void CodeFunctions::add(std::uint32_t number, std::string path, std::string bytes,
+                        const StatedEnumerators& stated) {
   auto file = std::make_unique<CodeFile>();
   file->number = number;
   file->path = std::move(path);
   file->bytes = std::move(bytes);
   file->unit.bytes = file->bytes;
   read_branches(file->bytes, file->unit.arena, file->unit.tokens, file->unit.comments, marks);
+  if (!stated.values.empty()) put_values(stated.values, file->unit.arena, file->unit.tokens);
+  file->meant = stated.enumerations;
   match_brackets(file->unit, file->partners);
   files_.push_back(std::move(file));
   const std::size_t first_function = functions_.size();
@@ -98,6 +101,24 @@ void CodeFunctions::add(std::uint32_t number, std::string path, std::string byte
 const EnumeratorTable* CodeFunctions::find_table(std::string_view name, std::uint32_t file) const {
   const auto found = tables_.find(name);
   return found == tables_.end() ? nullptr : meant_in(found->second, file);
+}
+
+void CodeFunctions::resolve_names(const CodeFunctions& others) {
+  EnumeratorNames names([&](std::string_view name) {
+    return enumeration_of(name) != nullptr || others.enumeration_of(name) != nullptr;
+  });
+  for (std::uint32_t file = 0; file < files_.size(); ++file) {
+    const CodeFile& one = *files_[file];
+    names.read(file, one.unit.tokens, one.partners, one.unit, one.enumerations);
+  }
+  if (names.empty()) return;
+  for (std::uint32_t file = 0; file < files_.size(); ++file) {
+    CodeFile& one = *files_[file];
+    names.replace(file, one.unit.tokens, one.enumerations);
+    for (EnumeratorTable& table : one.tables) {
+      for (EnumeratorRow& row : table.rows) row.enumerator = one.unit.tokens[row.token].text;
+    }
+  }
 }
 
 void CodeFunctions::add_enumerations(const std::string& bytes) {

@@ -60,6 +60,7 @@ std::optional<DispatchPair> PairComparison::compare(
   all.pair.predicate = place_of_function(predicate);
   all.pair.table = place_of_function(*dispatches.front());
   run_kinds(all);
+  if (met_unknown_) return {};
   all.pair.accepts_the_rest = all.accepts_the_rest;
   find_accepted_labels(code_, enumerations_, *all.asked.function, all.asked.enumeration,
                        all.pair.tested);
@@ -239,6 +240,7 @@ void PairComparison::run_kind(Compared& all, std::string_view value, EnumeratorR
                               const std::vector<RunOutcome>& baselines) {
   const Assumed asked{{all.asked.expression, value}};
   const RunOutcome outcome = predicate.run(*all.asked.function, all.asked.root, asked);
+  met_unknown_ = met_unknown_ || predicate.met_unknown();
   const CodePlace label = named_label(predicate, value);
   const bool always = label.second != no_token && predicate.returned_there() == is_true;
   const std::vector<OpenSwitch> asked_further = predicate.open_switches();
@@ -248,6 +250,7 @@ void PairComparison::run_kind(Compared& all, std::string_view value, EnumeratorR
     EnumeratorRun run = dispatch_run();
     const Served one = serve(run, all.dispatches[at], {{all.dispatches[at].expression, value}},
                              baselines[at], value);
+    met_unknown_ = met_unknown_ || run.met_unknown();
     if (one.handled || (one.named && !served.handled)) served = one;
     const std::vector<OpenSwitch>& open = run.open_switches();
     served_further.insert(served_further.end(), open.begin(), open.end());

@@ -127,13 +127,46 @@ void TypedTier::want_functions(const std::vector<TorchRecord>& records) {
   }
 }
 
+void TypedTier::want_enumerators(const std::vector<std::size_t>& files) {
+  const Needles words({"case ", "==", "!="});
+  std::string bytes;
+  for (const std::size_t file : files) {
+    if (read_(file, bytes) && words.occur_in(bytes)) wanted_[file].asked = true;
+  }
+}
+
+std::map<std::size_t, StatedEnumerators> TypedTier::enumerators() const {
+  std::map<std::size_t, StatedEnumerators> found;
+  const auto sorted = [](const std::vector<TypedEnumerator>& list) {
+    std::vector<StatedValue> values;
+    for (const TypedEnumerator& one : list) {
+      values.push_back({one.place.offset, one.place.length, one.name});
+    }
+    std::sort(values.begin(), values.end(), [](const StatedValue& one, const StatedValue& other) {
+      return one.offset < other.offset;
+    });
+    // A macro may bring several to one place.
+    const auto same = std::unique(values.begin(), values.end(),
+                                  [](const StatedValue& one, const StatedValue& other) {
+                                    return other.offset < one.offset + one.length;
+                                  });
+    values.erase(same, values.end());
+    return values;
+  };
+  for (std::size_t file = 0; file < answers_.size(); ++file) {
+    StatedEnumerators stated{sorted(answers_[file].values), sorted(answers_[file].enumerators)};
+    if (!stated.empty()) found.emplace(file, std::move(stated));
+  }
+  return found;
+}
+
 // Files that register by what they define, and those that keep what a call gives.
 void TypedTier::want_words() {
   const Needles words({"egister", "egistr"});
   std::string bytes;
   for (const std::size_t file : cpp_files_) {
     Wanted& wanted = wanted_[file];
-    wanted.asked = !wanted.functions.empty() || !wanted.names.empty();
+    wanted.asked = wanted.asked || !wanted.functions.empty() || !wanted.names.empty();
     // What a header says is read with the files that include it.
     if (wanted.asked || is_header_path(paths_[file]) || !read_(file, bytes)) continue;
     wanted.asked = words.occur_in(bytes) || keeps_from_call(bytes);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,13 @@ class TypedTier {
             const std::vector<std::size_t>& cpp_files, std::vector<std::string> opened,
             std::string root, ReadNumbered read);
 
+  // Files whose enumerators are asked for.
+  void want_enumerators(const std::vector<std::size_t>& files);
   // Asks, and adds the answers to the records. Problems go to the records of their files.
   void run(const TypedOptions& options, unsigned threads, TreeRecords& records);
+
+  // By number of the file: what of its enumerators the text alone doesn't tell.
+  std::map<std::size_t, StatedEnumerators> enumerators() const;
 
  private:
   struct Wanted {
