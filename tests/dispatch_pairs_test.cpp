@@ -126,6 +126,13 @@ TEST_CASE("an enumerator may be asked for by another name, and through a cast") 
             .empty());
 }
 
+TEST_CASE("a backend with more labels than can be followed is left out") {
+  PairOptions options;
+  CHECK(pairs_in(shape(), options).size() == 1);
+  options.most_labels = 100;
+  CHECK(pairs_in(shape(), options).empty());
+}
+
 TEST_CASE("branches of the preprocessor are ways that a build may take") {
   CHECK(accepted("switch (op->op) { case K_A: return true; case K_B:\n#ifdef X\n return false;\n"
                  "#else\n return true;\n#endif\n case K_C: return false; default: "

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 #include <utility>
 
 #include "analyzers/source/branches.h"
@@ -203,6 +204,7 @@ std::vector<TokenRange> CodeFunctions::find_enumerations(Tokens tokens) {
     bool expects_name = true;
     std::size_t depth = 0;
     std::size_t end = open + 1;
+    std::unordered_set<std::string_view> before;
     for (; end < tokens.size() && !(depth == 0 && tokens[end].is('}')); ++end) {
       const Token& token = tokens[end];
       if (token.is('(') || token.is('{')) ++depth;
@@ -212,15 +214,15 @@ std::vector<TokenRange> CodeFunctions::find_enumerations(Tokens tokens) {
         expects_name = true;
       } else if (expects_name && token.is_identifier()) {
         enumeration->enumerators.push_back(token.text);
+        before.insert(token.text);
         enumeration->is_alias.push_back(false);
         expects_name = false;
       } else if (depth == 0 && token.is('=') && !enumeration->enumerators.empty()) {
         const Token& value = tokens[end + 1 < tokens.size() ? end + 1 : end];
         const auto& names = enumeration->enumerators;
-        enumeration->is_alias.back() =
-            value.is_identifier() &&
-            std::find(names.begin(), names.end() - 1, value.text) != names.end() - 1 &&
-            end + 2 < tokens.size() && (tokens[end + 2].is(',') || tokens[end + 2].is('}'));
+        enumeration->is_alias.back() = value.is_identifier() && value.text != names.back() &&
+                                       before.contains(value.text) && end + 2 < tokens.size() &&
+                                       (tokens[end + 2].is(',') || tokens[end + 2].is('}'));
         const bool counts_on = names.size() == 1 && value.is("0");
         if (!counts_on) enumeration->sequential = false;
       }

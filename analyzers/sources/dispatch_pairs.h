@@ -11,6 +11,7 @@
 #include "analyzers/sources/pair_description.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/records.h"
+#include "analyzers/sources/switch_subject.h"
 #include "opseal/facts.h"
 
 namespace opseal {
@@ -84,6 +85,8 @@ struct PairOptions {
   std::string removed_label;
   // By number of the file: what is known of it besides its text.
   std::map<std::size_t, StatedEnumerators> stated;
+  // Labels that are looked at for one backend, before it is given up.
+  std::uint64_t most_labels = Enumerations::enough_labels;
 };
 
 // Predicates in the code of one backend, each with its dispatch. `enumerations` are those that

@@ -184,6 +184,12 @@ RunOutcome EnumeratorRun::run_switch(const Statement& statement, Frame& frame) {
   const std::string expression = written(statement.tokens, frame);
   const std::string_view* value = assumed(expression);
   const Block& body = statement.body;
+  // With nothing told of it the pair is left out.
+  if (!enumerations_.spend(body.size())) {
+    met_unknown_ = true;
+    outcome.returned |= is_open;
+    return outcome;
+  }
   std::size_t start = body.size();
   std::size_t otherwise = body.size();
   std::vector<std::size_t> labels;

@@ -512,8 +512,11 @@ class SourceLoader {
   // Those of which the text alone tells something else.
   void add_typed_pairs(std::map<std::size_t, StatedEnumerators> stated) {
     if (stated.empty() || folder_.partial) return;
-    std::vector<DispatchPair> pairs = load_dispatch_pairs(
-        paths_, asking_, naming_, {folder_.pairs, {}, std::move(stated)}, threads_, read_);
+    PairOptions options;
+    options.described = folder_.pairs;
+    options.stated = std::move(stated);
+    std::vector<DispatchPair> pairs =
+        load_dispatch_pairs(paths_, asking_, naming_, options, threads_, read_);
     for (DispatchPair& pair : pairs) {
       pair.typed =
           std::none_of(records_.pairs.begin(), records_.pairs.end(),
@@ -537,8 +540,9 @@ class SourceLoader {
       if (records_.files[at].has_predicate) asking_.push_back(at);
       if (records_.files[at].may_predicate) naming_.push_back(at);
     }
-    records_.pairs =
-        load_dispatch_pairs(paths_, asking_, naming_, {folder_.pairs, {}, {}}, threads_, read_);
+    PairOptions options;
+    options.described = folder_.pairs;
+    records_.pairs = load_dispatch_pairs(paths_, asking_, naming_, options, threads_, read_);
     for (DispatchPair& pair : python) records_.pairs.push_back(std::move(pair));
     for (const PairDescription& described : folder_.pairs) {
       const bool is_there =

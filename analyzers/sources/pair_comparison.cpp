@@ -23,7 +23,11 @@ bool sounds_like_counter(std::string_view enumerator) {
 
 // Counts the values and is none: no value comes after it, as one does after `OP_SOFT_MAX`.
 bool is_counter(const CodeEnumeration& enumeration, std::string_view enumerator) {
-  for (std::size_t at = enumeration.enumerators.size(); at-- > 0;) {
+  // Several counters stand at the end, and names of the first and the last of each group.
+  constexpr std::size_t most_at_end = 256;
+  if (!sounds_like_counter(enumerator)) return false;
+  std::size_t steps = 0;
+  for (std::size_t at = enumeration.enumerators.size(); at-- > 0 && steps < most_at_end; ++steps) {
     const std::string_view last = enumeration.enumerators[at];
     if (!sounds_like_counter(last) && !enumeration.is_alias[at]) return false;
     if (last == enumerator) return sounds_like_counter(last);
