@@ -63,6 +63,7 @@ constexpr Exception exceptions[] = {
     {"operators.kernels.package", "who registered it; what was registered is compared"},
     {"operators.kernels.witnesses", "how the kernel was learned of"},
     {"operators.kernels.tier", "how the signature was learned"},
+    {"caches.tier", "how it was learned"},
     {"dispatch.tier", "how it was learned"},
     {"*.dispatches.expression", "by what one choice is known again"},
     {"*.dispatches.checked", "how the code is written; its dtypes are compared"},

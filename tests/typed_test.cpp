@@ -401,4 +401,56 @@ TEST_CASE("typed: an enumerator of another enumeration is no use of its namesake
   CHECK(claims(*facts) == "Add Mul Sub | Add Mul Sub (F32 1) (F16 1) (Q8 0) typed\n");
 }
 
+// Fields of keys, and what each function of theirs doesn't use.
+std::string keys(const Facts& facts) {
+  std::string text;
+  for (const Document& document : facts.documents) {
+    for (const Fact cache : facts.root(document)[Key::caches].items()) {
+      text += std::string(cache[Key::name].text());
+      if (cache[Key::tier].is("typed")) text += " typed";
+      for (const Fact function : cache[Key::functions].items()) {
+        text += '\n' + std::string(function[Key::kind].text()) + " without";
+        for (const Fact field : cache[Key::fields].items()) {
+          bool used = false;
+          for (const Fact use : function[Key::uses].items()) {
+            used = used || use.text() == field.text();
+          }
+          if (!used) {
+            text += ' ' + std::string(field.text());
+          }
+        }
+      }
+      text += '\n';
+    }
+  }
+  return text;
+}
+
+constexpr const char* keys_source =
+    "namespace detail { struct Common { int device; int stream_count; }; }\n"
+    "template <class T> struct Tagged { T tag; };\n"
+    "using Base = detail::Common;\n"
+    "using Labelled = Tagged<int>;\n"
+    "struct Shape { int rows; int cols; int* cached; };\n"
+    "struct PlanKey : Base, Labelled {\n"
+    "  Shape shape;\n  Shape other;\n  int dtype;\n"
+    "  bool operator==(const PlanKey& o) const {\n"
+    "    return device == o.device && stream_count == o.stream_count && tag == o.tag &&\n"
+    "        shape.rows == o.shape.rows && shape.cols == o.shape.cols &&\n"
+    "        other.rows == o.other.rows && dtype == o.dtype;\n  }\n};\n"
+    "struct PlanKeyHash {\n"
+    "  size_t operator()(const PlanKey& k) const {\n"
+    "    return k.device + k.shape.rows * 31 + k.other.rows + same(k.other, k.other) + k.dtype;\n"
+    "  }\n};\n"
+    "std::unordered_map<PlanKey, int, PlanKeyHash> plans;\n";
+
+TEST_CASE("typed: members of a key behind other names and within members") {
+  const Sources sources{{"csrc/plan.h", keys_source}};
+  const std::optional<Facts> facts = read_with_types(sources);
+  if (!facts) return;
+  CHECK(keys(*facts) ==
+        "PlanKey typed\nequality without shape.cached\nhash without stream_count tag shape.cols "
+        "shape.cached\n");
+}
+
 }  // namespace opseal::test

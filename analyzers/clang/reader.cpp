@@ -1,6 +1,7 @@
 #include "analyzers/clang/reader.h"
 
 #include "analyzers/clang/enumerators.h"
+#include "analyzers/clang/key_fields.h"
 #include "analyzers/clang/signatures.h"
 #include "analyzers/clang/static_order.h"
 #include "analyzers/clang/statuses.h"
@@ -26,6 +27,7 @@ class Walk {
         statuses_(unit, file),
         static_order_(unit, file),
         enumerators_(unit, file),
+        keys_(unit, question, file),
         function_(unit.none()) {}
 
   void run() {
@@ -45,6 +47,7 @@ class Walk {
       case CXCursor_CXXMethod:
         function_ = cursor;
         signatures_.read(cursor);
+        keys_.read(cursor);
         break;
       case CXCursor_Constructor:
         function_ = cursor;
@@ -53,6 +56,7 @@ class Walk {
       case CXCursor_Destructor:
       case CXCursor_FunctionTemplate:
         function_ = cursor;
+        keys_.read(cursor);
         break;
       case CXCursor_LambdaExpr:
         // A `return` in it is not the function's.
@@ -112,6 +116,7 @@ class Walk {
   StatusReader statuses_;
   StaticOrderReader static_order_;
   EnumeratorReader enumerators_;
+  KeyFieldReader keys_;
   std::vector<CXCursor> above_;
   CXCursor function_;
 };

@@ -77,6 +77,24 @@ struct TypedEnumerator {
   std::string name;
 };
 
+// A member of the type of a key, with those that it is within: `shape.rows`.
+struct TypedKeyField {
+  // Nothing where another file has it.
+  TypedPlace place;
+  std::string name;
+  // It is a pointer, a reference or `mutable`.
+  bool exempt = false;
+};
+
+// A function that compares, hashes or names keys.
+struct TypedKey {
+  TypedPlace place;
+  std::string type;
+  std::vector<TypedKeyField> fields;
+  // Of `fields`, as far as each is named.
+  std::vector<std::string> reads;
+};
+
 struct TypedFile {
   std::vector<TypedFunction> functions;
   std::vector<TypedPointer> pointers;
@@ -87,6 +105,7 @@ struct TypedFile {
   std::vector<TypedEnumerator> values;
   // Names that several enumerations have, with the one that is meant.
   std::vector<TypedEnumerator> enumerators;
+  std::vector<TypedKey> keys;
 };
 
 // What is asked of one file.
@@ -107,6 +126,8 @@ struct TypedQuestion {
   // Places of functions, sorted, and names.
   std::vector<std::uint32_t> functions;
   std::vector<std::string> names;
+  // Places of functions that tell keys apart, sorted.
+  std::vector<std::uint32_t> keys;
 };
 
 // Questions and answers travel through pipes as rows of texts, each with its length before it, so

@@ -8,6 +8,7 @@
 #include "analyzers/clang/prelude.h"
 #include "analyzers/source/needles.h"
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/sources/typed_keys.h"
 #include "analyzers/words.h"
 
 namespace fs = std::filesystem;
@@ -98,6 +99,7 @@ TypedTier::TypedTier(const SourceTree& tree, const std::vector<std::string>& pat
 
 void TypedTier::run(const TypedOptions& options, unsigned threads, TreeRecords& records) {
   want_functions(records.torch);
+  want_keys(records.files);
   want_words();
   const auto ask_all = [&] {
     while (ask(options, threads, records)) {
@@ -107,6 +109,19 @@ void TypedTier::run(const TypedOptions& options, unsigned threads, TreeRecords& 
   if (want_definitions(records)) ask_all();
   settle_functions(records.torch);
   settle_uses(records);
+  settle_keys(answers_, records.files);
+}
+
+// Functions that tell keys apart; those of headers, too.
+void TypedTier::want_keys(const std::vector<FileRecords>& files) {
+  for (const std::size_t file : cpp_files_) {
+    Wanted& wanted = wanted_[file];
+    for (const KeyFunction& function : files[file].keys.functions) {
+      if (!function.whole && !function.type.empty()) wanted.keys.push_back(function.place.offset);
+    }
+    std::sort(wanted.keys.begin(), wanted.keys.end());
+    wanted.asked = wanted.asked || !wanted.keys.empty();
+  }
 }
 
 // The functions that are handed to torch: those with a place are asked for by it, others by name.
@@ -237,6 +252,7 @@ TypedQuestion TypedTier::question_for(std::size_t file) const {
   if (read_(file, bytes)) question.text += bytes;
   question.functions = wanted_[file].functions;
   question.names = wanted_[file].names;
+  question.keys = wanted_[file].keys;
   if (commands_.empty() || opened_[file].empty()) return question;
   std::error_code error;
   question.open_path = fs::absolute(opened_[file], error).lexically_normal().string();
@@ -287,6 +303,11 @@ bool TypedTier::ask(const TypedOptions& options, unsigned threads, TreeRecords& 
 }
 
 void TypedTier::add_answer(std::size_t file, TypedFile& answer, TreeRecords& records) {
+  // What else a header says is read with the files that include it.
+  if (is_header_path(paths_[file])) {
+    answers_[file].keys = std::move(answer.keys);
+    return;
+  }
   std::vector<RegistrarRecord>& registrars = records.files[file].registrars;
   const std::size_t read_as_text = registrars.size();
   for (const TypedStatus& status : answer.statuses) {

@@ -37,10 +37,12 @@ class TypedTier {
   struct Wanted {
     std::vector<std::uint32_t> functions;
     std::vector<std::string> names;
+    std::vector<std::uint32_t> keys;
     bool asked = false;
     bool answered = false;
   };
   void want_functions(const std::vector<TorchRecord>& records);
+  void want_keys(const std::vector<FileRecords>& files);
   void want_words();
   bool want_definitions(const TreeRecords& records);
   TypedQuestion question_for(std::size_t file) const;
