@@ -453,4 +453,43 @@ TEST_CASE("typed: members of a key behind other names and within members") {
         "shape.cached\n");
 }
 
+TEST_CASE("typed: an error that a launcher took and gave back is lost with its result") {
+  const std::string launchers =
+      "#include <cuda_runtime.h>\n"
+      "using status_t = cudaError_t;\n"
+      "void complain(const char*);\n"
+      "__global__ void scale_kernel(float* x, int n) { x[threadIdx.x] *= n; }\n"
+      "namespace ops {\n"
+      "status_t launch_scale(float* x, int n, cudaStream_t s) {\n"
+      "  scale_kernel<<<1, n, 0, s>>>(x, n);\n  return cudaGetLastError();\n}\n"
+      // This one tells of it.
+      "status_t launch_loud(float* x, int n) {\n  scale_kernel<<<1, n>>>(x, n);\n"
+      "  complain(cudaGetErrorString(cudaPeekAtLastError()));\n  return cudaGetLastError();\n}\n"
+      "}\n";
+  const std::string callers =
+      "#include <cuda_runtime.h>\n"
+      "namespace ops {\n"
+      "cudaError_t launch_scale(float* x, int n, cudaStream_t s);\n"
+      "cudaError_t launch_loud(float* x, int n);\n"
+      "}\n"
+      "void drops(float* x) { ops::launch_scale(x, 1, 0); }\n"
+      "cudaError_t hands_on(float* x) { return ops::launch_scale(x, 2, 0); }\n"
+      "bool looks(float* x) { return ops::launch_scale(x, 3, 0) == cudaSuccess; }\n"
+      "void on_purpose(float* x) { (void)ops::launch_scale(x, 4, 0); }\n"
+      "void is_told(float* x) { ops::launch_loud(x, 5); }\n";
+  const std::optional<Facts> facts =
+      read_with_types({{"csrc/ops.cu", launchers}, {"csrc/calls.cu", callers}});
+  if (!facts) return;
+  std::string text;
+  for (const Document& document : facts->documents) {
+    for (const Fact launch : facts->root(document)[Key::launches].items()) {
+      if (launch[Key::checked].truth()) continue;
+      text += std::string(launch[Key::function].text()) + " calls " +
+              std::string(launch[Key::kernel].text()) +
+              (launch[Key::tier].is("typed") ? " typed\n" : "\n");
+    }
+  }
+  CHECK(text == "drops calls launch_scale typed\n");
+}
+
 }  // namespace opseal::test

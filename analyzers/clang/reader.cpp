@@ -2,6 +2,7 @@
 
 #include "analyzers/clang/enumerators.h"
 #include "analyzers/clang/key_fields.h"
+#include "analyzers/clang/lost_errors.h"
 #include "analyzers/clang/signatures.h"
 #include "analyzers/clang/static_order.h"
 #include "analyzers/clang/statuses.h"
@@ -28,6 +29,7 @@ class Walk {
         static_order_(unit, file),
         enumerators_(unit, file),
         keys_(unit, question, file),
+        lost_errors_(unit, file),
         function_(unit.none()) {}
 
   void run() {
@@ -48,6 +50,7 @@ class Walk {
         function_ = cursor;
         signatures_.read(cursor);
         keys_.read(cursor);
+        lost_errors_.read_function(cursor);
         break;
       case CXCursor_Constructor:
         function_ = cursor;
@@ -88,6 +91,8 @@ class Walk {
         break;
       case CXCursor_CallExpr:
         statuses_.read(cursor, parent_of(cursor));
+        lost_errors_.read_call(cursor, statuses_.is_statement(cursor, parent_of(cursor)),
+                               function_);
         break;
       default:
         break;
@@ -117,6 +122,7 @@ class Walk {
   StaticOrderReader static_order_;
   EnumeratorReader enumerators_;
   KeyFieldReader keys_;
+  LostErrorReader lost_errors_;
   std::vector<CXCursor> above_;
   CXCursor function_;
 };

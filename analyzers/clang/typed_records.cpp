@@ -149,6 +149,19 @@ void write_answer(const TypedFile& file, RowWriter& writer) {
     writer.text(global.name);
     writer.count(global.dynamic ? 1 : 0);
   }
+  writer.count(file.launchers.size());
+  for (const TypedLauncher& launcher : file.launchers) {
+    writer.place(launcher.place);
+    writer.text(launcher.name);
+    writer.count(launcher.plain ? 1 : 0);
+  }
+  writer.count(file.lost_errors.size());
+  for (const TypedLostError& lost : file.lost_errors) {
+    writer.place(lost.place);
+    writer.text(lost.callee);
+    writer.text(lost.name);
+    writer.text(lost.function);
+  }
   writer.count(file.keys.size());
   for (const TypedKey& key : file.keys) {
     writer.place(key.place);
@@ -204,6 +217,17 @@ TypedFile read_answer(RowReader& reader) {
     global.place = reader.place();
     global.name = reader.text();
     global.dynamic = reader.count() != 0;
+  });
+  file.launchers = read_list<TypedLauncher>(reader, [&](TypedLauncher& launcher) {
+    launcher.place = reader.place();
+    launcher.name = reader.text();
+    launcher.plain = reader.count() != 0;
+  });
+  file.lost_errors = read_list<TypedLostError>(reader, [&](TypedLostError& lost) {
+    lost.place = reader.place();
+    lost.callee = reader.text();
+    lost.name = reader.text();
+    lost.function = reader.text();
   });
   file.keys = read_list<TypedKey>(reader, [&](TypedKey& key) {
     key.place = reader.place();

@@ -95,6 +95,25 @@ struct TypedKey {
   std::vector<std::string> reads;
 };
 
+// A function that gives an error of the runtime of a device.
+struct TypedLauncher {
+  TypedPlace place;
+  // Qualified.
+  std::string name;
+  // It starts a kernel, and gives back its error without doing anything with it.
+  bool plain = false;
+};
+
+// A call of one whose result nobody reads.
+struct TypedLostError {
+  TypedPlace place;
+  // Qualified.
+  std::string callee;
+  std::string name;
+  // In which it stands.
+  std::string function;
+};
+
 struct TypedFile {
   std::vector<TypedFunction> functions;
   std::vector<TypedPointer> pointers;
@@ -106,6 +125,8 @@ struct TypedFile {
   // Names that several enumerations have, with the one that is meant.
   std::vector<TypedEnumerator> enumerators;
   std::vector<TypedKey> keys;
+  std::vector<TypedLauncher> launchers;
+  std::vector<TypedLostError> lost_errors;
 };
 
 // What is asked of one file.

@@ -100,6 +100,7 @@ TypedTier::TypedTier(const SourceTree& tree, const std::vector<std::string>& pat
 void TypedTier::run(const TypedOptions& options, unsigned threads, TreeRecords& records) {
   want_functions(records.torch);
   want_keys(records.files);
+  want_launchers(records.devices);
   want_words();
   const auto ask_all = [&] {
     while (ask(options, threads, records)) {
@@ -110,6 +111,58 @@ void TypedTier::run(const TypedOptions& options, unsigned threads, TreeRecords& 
   settle_functions(records.torch);
   settle_uses(records);
   settle_keys(answers_, records.files);
+  settle_launches(records.devices);
+}
+
+// Files of functions that give back the error of a launch, and those that name one of these.
+void TypedTier::want_launchers(const std::vector<DeviceCode>& devices) {
+  const Needles returned({"return cudaGetLastError", "return hipGetLastError"});
+  std::set<std::string> names;
+  std::string bytes;
+  for (const std::size_t file : cpp_files_) {
+    const LaunchCode& code = devices[file].launches;
+    if (code.launches.empty() || is_header_path(paths_[file]) || !read_(file, bytes)) continue;
+    if (!returned.occur_in(bytes)) continue;
+    wanted_[file].asked = true;
+    for (const KernelLaunch& launch : code.launches) {
+      const std::string name(base_of(code.functions[launch.function].name));
+      if (launch.checked && name.size() >= 3) names.insert(name);
+    }
+  }
+  if (names.empty()) return;
+  const Needles needles({names.begin(), names.end()});
+  for (const std::size_t file : cpp_files_) {
+    Wanted& wanted = wanted_[file];
+    if (wanted.asked || is_header_path(paths_[file]) || !read_(file, bytes)) continue;
+    wanted.asked = needles.occur_in(bytes);
+  }
+}
+
+// A call that drops the error which a function took from its launch is a launch that nobody checks.
+void TypedTier::settle_launches(std::vector<DeviceCode>& devices) const {
+  std::map<std::string_view, bool> plain;
+  for (const TypedFile& answer : answers_) {
+    for (const TypedLauncher& launcher : answer.launchers) {
+      const auto [known, is_new] = plain.try_emplace(launcher.name, launcher.plain);
+      known->second = known->second && launcher.plain;
+    }
+  }
+  for (std::size_t file = 0; file < answers_.size(); ++file) {
+    for (const TypedLostError& lost : answers_[file].lost_errors) {
+      const auto known = plain.find(lost.callee);
+      if (known == plain.end() || !known->second) continue;
+      LaunchCode& code = devices[file].launches;
+      NamingCode function;
+      function.name = lost.function;
+      code.functions.push_back(std::move(function));
+      KernelLaunch launch;
+      launch.kernel = lost.name;
+      launch.function = static_cast<std::uint32_t>(code.functions.size() - 1);
+      launch.typed = true;
+      launch.place = place_in(file, lost.place);
+      code.launches.push_back(std::move(launch));
+    }
+  }
 }
 
 // Functions that tell keys apart; those of headers, too.

@@ -42,6 +42,7 @@ class TypedTier {
     bool answered = false;
   };
   void want_functions(const std::vector<TorchRecord>& records);
+  void want_launchers(const std::vector<DeviceCode>& devices);
   void want_keys(const std::vector<FileRecords>& files);
   void want_words();
   bool want_definitions(const TreeRecords& records);
@@ -52,6 +53,7 @@ class TypedTier {
   void add_answer(std::size_t file, TypedFile& answer, TreeRecords& records);
   void settle_functions(std::vector<TorchRecord>& records) const;
   void settle_uses(TreeRecords& records) const;
+  void settle_launches(std::vector<DeviceCode>& devices) const;
 
   const SourceTree& tree_;
   const std::vector<std::string>& paths_;
