@@ -67,6 +67,7 @@ constexpr Exception exceptions[] = {
     {"dispatch.tier", "how it was learned"},
     {"*.dispatches.expression", "by what one choice is known again"},
     {"*.dispatches.checked", "how the code is written; its dtypes are compared"},
+    {"*.dispatches.tier", "how it was learned"},
     {"*.dispatches.tested", "how the code is written"},
     {"operators.kernels.precision.evidence", "prose"},
     {"operators.kernels.attributes.*",

@@ -492,4 +492,45 @@ TEST_CASE("typed: an error that a launcher took and gave back is lost with its r
   CHECK(text == "drops calls launch_scale typed\n");
 }
 
+TEST_CASE("typed: a dtype by another name is a case of a switch") {
+  const std::string source =
+      "#include <torch/library.h>\n"
+      "namespace lib {\n"
+      "constexpr auto low = at::ScalarType::Half;\n"
+      "at::Tensor run(const at::Tensor& x, int n) { return x; }\n"
+      "at::Tensor scale(const at::Tensor& x) {\n"
+      "  switch (x.scalar_type()) {\n"
+      "    case at::ScalarType::Float: return run(x, 1);\n"
+      "    case low: return run(x, 2);\n"
+      "    default: TORCH_CHECK(false, \"no\");\n  }\n  return x;\n}\n"
+      "}\n"
+      "TORCH_LIBRARY(lib, m) { m.def(\"scale(Tensor x) -> Tensor\"); }\n"
+      "TORCH_LIBRARY_IMPL(lib, CPU, m) { m.impl(\"scale\", lib::scale); }\n";
+  const auto dtypes = [](const Facts& facts) {
+    std::string text;
+    for (const Fact op : manifest_of(facts, "torch")[Key::operators].items()) {
+      for (const Fact kernel : op[Key::kernels].items()) {
+        for (const Fact site : kernel[Key::dispatches].items()) {
+          for (const Fact dtype : site[Key::dtypes].items())
+            text += std::string(dtype.text()) + ' ';
+          text += site[Key::tier].is("typed")   ? "typed"
+                  : site[Key::dtypes].is_list() ? ""
+                                                : "unknown";
+        }
+      }
+    }
+    return text;
+  };
+  // The text alone knows that there is another one.
+  SourceFolder folder;
+  folder.place.path = "project";
+  folder.files.emplace_back();
+  folder.files.back().path = "csrc/ops.cpp";
+  folder.files.back().bytes = source;
+  folder.files.back().size = source.size();
+  CHECK(dtypes(load_sources(folder, 1)) == "unknown");
+  const std::optional<Facts> facts = read_with_types({{"csrc/ops.cpp", source}});
+  if (facts) CHECK(dtypes(*facts) == "f16 f32 typed");
+}
+
 }  // namespace opseal::test

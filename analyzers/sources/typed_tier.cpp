@@ -8,6 +8,7 @@
 #include "analyzers/clang/prelude.h"
 #include "analyzers/source/needles.h"
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/sources/scalar_types.h"
 #include "analyzers/sources/typed_keys.h"
 #include "analyzers/words.h"
 
@@ -101,6 +102,7 @@ void TypedTier::run(const TypedOptions& options, unsigned threads, TreeRecords& 
   want_functions(records.torch);
   want_keys(records.files);
   want_launchers(records.devices);
+  want_dtypes(records.torch);
   want_words();
   const auto ask_all = [&] {
     while (ask(options, threads, records)) {
@@ -112,6 +114,37 @@ void TypedTier::run(const TypedOptions& options, unsigned threads, TreeRecords& 
   settle_uses(records);
   settle_keys(answers_, records.files);
   settle_launches(records.devices);
+  settle_dtypes(records.torch);
+}
+
+// Files that choose by dtype with labels of which the text doesn't say what they are.
+void TypedTier::want_dtypes(const std::vector<TorchRecord>& records) {
+  for (const TorchRecord& record : records) {
+    for (const DispatchSite& site : record.dispatches) {
+      for (const SourcePlace& label : site.unknown) wanted_[label.file].asked = true;
+    }
+  }
+}
+
+void TypedTier::settle_dtypes(std::vector<TorchRecord>& records) const {
+  const auto dtype_at = [this](const SourcePlace& label) -> std::string_view {
+    for (const TypedEnumerator& value : answers_[label.file].values) {
+      if (value.place.offset == label.offset) return dtype_of_enumerator(value.name);
+    }
+    return {};
+  };
+  for (TorchRecord& record : records) {
+    for (DispatchSite& site : record.dispatches) {
+      if (site.unknown.empty()) continue;
+      std::set<std::string> dtypes(site.dtypes.begin(), site.dtypes.end());
+      for (const SourcePlace& label : site.unknown) dtypes.emplace(dtype_at(label));
+      // One is still not known.
+      if (dtypes.contains("")) continue;
+      site.dtypes.assign(dtypes.begin(), dtypes.end());
+      site.known = true;
+      site.typed = true;
+    }
+  }
 }
 
 // Files of functions that give back the error of a launch, and those that name one of these.

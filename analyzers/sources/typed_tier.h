@@ -43,6 +43,7 @@ class TypedTier {
   };
   void want_functions(const std::vector<TorchRecord>& records);
   void want_launchers(const std::vector<DeviceCode>& devices);
+  void want_dtypes(const std::vector<TorchRecord>& records);
   void want_keys(const std::vector<FileRecords>& files);
   void want_words();
   bool want_definitions(const TreeRecords& records);
@@ -53,6 +54,7 @@ class TypedTier {
   void add_answer(std::size_t file, TypedFile& answer, TreeRecords& records);
   void settle_functions(std::vector<TorchRecord>& records) const;
   void settle_uses(TreeRecords& records) const;
+  void settle_dtypes(std::vector<TorchRecord>& records) const;
   void settle_launches(std::vector<DeviceCode>& devices) const;
 
   const SourceTree& tree_;
