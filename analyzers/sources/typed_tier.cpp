@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 #include <unordered_set>
+#include <utility>
 
 #include "analyzers/clang/prelude.h"
 #include "analyzers/source/needles.h"
@@ -127,11 +128,15 @@ void TypedTier::want_dtypes(const std::vector<TorchRecord>& records) {
 }
 
 void TypedTier::settle_dtypes(std::vector<TorchRecord>& records) const {
-  const auto dtype_at = [this](const SourcePlace& label) -> std::string_view {
-    for (const TypedEnumerator& value : answers_[label.file].values) {
-      if (value.place.offset == label.offset) return dtype_of_enumerator(value.name);
+  std::map<std::pair<std::size_t, std::uint32_t>, std::string_view> dtypes_at;
+  for (std::size_t file = 0; file < answers_.size(); ++file) {
+    for (const TypedEnumerator& value : answers_[file].values) {
+      dtypes_at.try_emplace({file, value.place.offset}, dtype_of_enumerator(value.name));
     }
-    return {};
+  }
+  const auto dtype_at = [&dtypes_at](const SourcePlace& label) {
+    const auto found = dtypes_at.find({label.file, label.offset});
+    return found == dtypes_at.end() ? std::string_view() : found->second;
   };
   for (TorchRecord& record : records) {
     for (DispatchSite& site : record.dispatches) {
