@@ -12,6 +12,7 @@ constexpr Field choice_fields[] = {
     {macro, &text_form, false, ""},
     {checked, &truth_form, false, "an assertion that nothing else comes here"},
     {tested, &truth_form, false, "something else is done for these; others may be served too"},
+    {tier, &tier_form, false, "`typed`: libclang told some of the dtypes"},
     {location, &location_form, false, ""},
 };
 constexpr Form choice_form{.name = "DtypeChoice", .fields = choice_fields};

@@ -113,6 +113,7 @@ constexpr Field cache_fields[] = {
     {fields, &texts_form, false, "of the type of the key, or what its entries depend on"},
     {exempt, &texts_form, false, "of `fields`: those that tell no entries apart"},
     {functions, &key_functions_form, false, "that compare and hash keys"},
+    {tier, &tier_form, false, "`typed`: libclang told some of the fields"},
     {required, &truth_form, false, "each of the functions must use every field"},
     {binds, &texts_form, false, "state that an entry holds on to, as in `key_parts`"},
     {freshness, &freshness_form, false, "by what an entry is judged out of date"},

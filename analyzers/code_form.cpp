@@ -64,6 +64,8 @@ constexpr Field kernel_launch_fields[] = {
     {pinned, &truth_form, false,
      "the function makes a device the current one; false: it takes tensors, and neither it nor who "
      "calls it does"},
+    {tier, &tier_form, false,
+     "`typed`: libclang told that this call starts a kernel and gives its error"},
     {exempt, &truth_form, false, "a comment at the launch accepts that nobody reads its error"},
     {conditions, &texts_form, false,
      "what code of the host asks of the device's capability on the way to it, as written; empty: "

@@ -452,6 +452,7 @@ constexpr Field dispatch_fields[] = {
      "tables that each say something of every kind: a name, for example, as `kernel`"},
     {exceptions, &exceptions_form, false, ""},
     {kinds, &texts_form, false, "the whole enumeration"},
+    {tier, &tier_form, false, "`typed`: libclang told what the text alone does not"},
     {lookups, &lookups_form, false, "triples that code asks for by name"},
 };
 constexpr Form dispatch_form{.name = "Dispatch", .fields = dispatch_fields};

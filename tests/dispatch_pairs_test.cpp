@@ -20,6 +20,7 @@ namespace {
 std::vector<DispatchPair> pairs_in(const std::string& text, const PairOptions& options = {}) {
   CodeFunctions code;
   code.add(0, "csrc/gpu.cpp", text);
+  code.resolve_names(CodeFunctions());
   return find_dispatch_pairs(code, CodeFunctions(), options);
 }
 
@@ -85,6 +86,51 @@ TEST_CASE("a predicate is followed through conditions, variables and helpers") {
   CHECK(accepted("switch (op->op) { case K_A: case K_B: return true; case K_C: "
                  "if (op->src[0]->op == K_A) return true; return false; default: "
                  "return false; }") == "K_A K_B K_C");
+}
+
+TEST_CASE("an enumerator may be asked for by another name, and through a cast") {
+  // The head of each stands before the functions.
+  const auto with = [](const std::string& head, const std::string& body) {
+    const std::vector<DispatchPair> pairs = pairs_in(
+        std::string(kinds) + head + "// opseal: predicate(gpu)\nbool supports(const node* op) {" +
+        body + "}" + std::string(forward));
+    return pairs.size() == 1 ? names(pairs.front().accepted) : std::string("no pair");
+  };
+  const std::string asks = "return op->op == first || op->op == K_B;";
+  CHECK(with("constexpr kind first = K_A;", asks) == "K_A K_B");
+  CHECK(with("namespace { inline constexpr auto first{static_cast<kind>(K_A)}; }", asks) ==
+        "K_A K_B");
+  CHECK(with("#define FIRST (K_A)  // the old name\n",
+             "switch (op->op) { case FIRST: case K_B: return true; default: return false; }") ==
+        "K_A K_B");
+  CHECK(with("enum code { C_A = int(K_A), C_B = (int)K_B };",
+             "switch (static_cast<code>(op->op)) { case C_A: case C_B: return true; "
+             "default: return false; }") == "K_A K_B");
+  CHECK(with("struct names { static constexpr kind first = K_A; };",
+             "return op->op == names::first || op->op == K_B;") == "K_A K_B");
+  CHECK(with("", "const kind first = K_A; return op->op == first || op->op == K_B;") == "K_A K_B");
+  CHECK(with("",
+             "switch (std::to_underlying(op->op)) { case static_cast<int>(K_A): "
+             "case int(K_B): return true; default: return false; }") == "K_A K_B");
+  // What can't be told says nothing.
+  CHECK(with("constexpr kind kFirst = pick(0);",
+             "switch (op->op) { case kFirst: case K_B: return true; default: return false; }") ==
+        "no pair");
+  CHECK(with("constexpr kind kFirst = pick(0);", "return op->op == kFirst || op->op == K_B;") ==
+        "no pair");
+  CHECK(with("struct names { static constexpr kind first = K_A; };",
+             "return op->op == others::first || op->op == K_B;") == "no pair");
+  // A variable is no constant, and another function's constant is none here.
+  CHECK(with("void f() { constexpr kind other = K_C; }",
+             "kind other = find(op); return op->op == other || op->op == K_B;")
+            .empty());
+}
+
+TEST_CASE("a backend with more labels than can be followed is left out") {
+  PairOptions options;
+  CHECK(pairs_in(shape(), options).size() == 1);
+  options.most_labels = 100;
+  CHECK(pairs_in(shape(), options).empty());
 }
 
 TEST_CASE("branches of the preprocessor are ways that a build may take") {

@@ -97,4 +97,29 @@ TEST_CASE("typed: a file that a build compiles is parsed with its headers") {
   CHECK(run("", arguments).status == 0);
 }
 
+TEST_CASE("typed: a file in CUDA is parsed as it is built, with a toolkit and without one") {
+  const Tree tree;
+  tree.add("framework/api.h", api_header);
+  tree.add("project/csrc/ops.cu", "#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n" +
+                                      std::string(source) +
+                                      "__global__ void fill(half* x, int n) {\n"
+                                      "  const int at = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                      "  if (at < n) x[at] = half();\n}\n"
+                                      "void launch(half* x, int n, cudaStream_t stream) {\n"
+                                      "  fill<<<dim3(n), 256, 0, stream>>>(x, n);\n}\n");
+  const std::string root = tree.root().string();
+  const std::vector<std::string> arguments{"--no-config", "--tier", "typed",
+                                           "-o",          "json",   "project"};
+  for (const std::string toolkit : {"", " --cuda-path=/there/is/none"}) {
+    tree.add("project/build/compile_commands.json",
+             R"([{"directory": ")" + root + R"(/project/build", "file": "../csrc/ops.cu", )" +
+                 R"("command": "nvcc -gencode arch=compute_90,code=sm_90 -I../../framework)" +
+                 toolkit + R"( -o ops.o -c ../csrc/ops.cu"}])");
+    const ProcessResult built = run("", arguments);
+    if (is_skipped(built)) return;
+    CHECK(built.output.find("takes `int64_t n` where its schema has `float n`") !=
+          std::string::npos);
+  }
+}
+
 }  // namespace opseal::test

@@ -317,4 +317,220 @@ TEST_CASE("typed: a file that never ends is given up, and the next one is read")
   CHECK(facts->problems[0].message.starts_with("not read with types: libclang "));
 }
 
+// The kinds that a predicate accepts, those that its dispatch serves, and how often those of
+// another enumeration are mentioned.
+std::string claims(const Facts& facts) {
+  std::string text;
+  for (const Fact pair : manifest_of(facts, "engine")[Key::dispatch].items()) {
+    for (const Fact kind : pair[Key::predicate][Key::kinds].items()) {
+      text += std::string(kind.text()) + ' ';
+    }
+    text += '|';
+    for (const Fact entry : pair[Key::table][Key::entries].items()) {
+      text += ' ' + std::string(entry[Key::kind].text());
+    }
+    for (const Fact tested : pair[Key::predicate][Key::tested].items()) {
+      for (const Fact entry : tested[Key::entries].items()) {
+        text += " (" + std::string(entry[Key::kind].text()) + ' ' +
+                std::to_string(entry[Key::mentioned].count()) + ')';
+      }
+    }
+    text += pair[Key::tier].is("typed") ? " typed\n" : "\n";
+  }
+  return text;
+}
+
+const std::string pair_head =
+    "enum class Op { Add, Mul, Sub, Div };\n"
+    "struct Node { Op op; };\n"
+    "void run(const Node&);\n"
+    "constexpr Op pick(bool first) { return first ? Op::Add : Op::Sub; }\n"
+    "template <class T> struct Traits { static constexpr Op op = Op::Mul; };\n"
+    "template <> struct Traits<float> { static constexpr auto op = pick(false); };\n"
+    "constexpr Op kFirst = pick(true);\n";
+
+const std::string pair_end =
+    "struct Interface { bool (*supports_op)(const Node&); };\n"
+    "void init(Interface* cpu) { cpu->supports_op = supports; }\n";
+
+TEST_CASE("typed: a value that code works out is the enumerator that it comes to") {
+  const std::string source =
+      pair_head +
+      "bool supports(const Node& n) {\n"
+      "  switch (n.op) { case kFirst: case Op::Mul: case Op::Sub: return true;\n"
+      "    default: return false; }\n}\n"
+      "void forward(const Node& n) {\n"
+      "  if (n.op == Traits<float>::op) { run(n); return; }\n"
+      "  switch (static_cast<int>(n.op)) {\n"
+      "    case int(pick(true)): run(n); break;\n"
+      "    case static_cast<int>(Traits<int>::op): run(n); break;\n"
+      "    default: abort(); }\n}\n" +
+      pair_end;
+  const std::optional<Facts> facts = read_with_types({{"csrc/cpu.cpp", source}});
+  if (!facts) return;
+  CHECK(claims(*facts) == "Add Mul Sub | Add Mul Sub typed\n");
+  // Text alone doesn't tell, and says nothing.
+  SourceFolder folder;
+  folder.place.path = "project";
+  folder.files.emplace_back();
+  folder.files.back().path = "csrc/cpu.cpp";
+  folder.files.back().bytes = source;
+  folder.files.back().size = source.size();
+  CHECK(claims(load_sources(folder, 1)).empty());
+}
+
+TEST_CASE("typed: an enumerator of another enumeration is no use of its namesake") {
+  const std::string source =
+      pair_head +
+      "enum class Type { F32, F16, Q8 };\nenum class Layout { F32, Q8 };\n"
+      "bool supports(const Node& n, Type t) {\n"
+      "  switch (n.op) {\n"
+      "    case Op::Add: { switch (t) { case Type::F32: case Type::F16: case Type::Q8: return "
+      "true;\n"
+      "      default: return false; } }\n"
+      "    case Op::Mul: case Op::Sub: return true;\n    default: return false; }\n}\n"
+      "int convert(Layout l) { return l == Layout::Q8 ? 1 : 0; }\n"
+      "void forward(const Node& n, Type t) {\n"
+      "  switch (n.op) {\n"
+      "    case Op::Add: if (t == Type::F32 || t == Type::F16) run(n); break;\n"
+      "    case Op::Mul: run(n); break;\n    case Op::Sub: run(n); break;\n"
+      "    default: abort(); }\n}\n" +
+      pair_end;
+  const std::optional<Facts> facts = read_with_types({{"csrc/cpu.cpp", source}});
+  if (!facts) return;
+  CHECK(claims(*facts) == "Add Mul Sub | Add Mul Sub (F32 1) (F16 1) (Q8 0) typed\n");
+}
+
+// Fields of keys, and what each function of theirs doesn't use.
+std::string keys(const Facts& facts) {
+  std::string text;
+  for (const Document& document : facts.documents) {
+    for (const Fact cache : facts.root(document)[Key::caches].items()) {
+      text += std::string(cache[Key::name].text());
+      if (cache[Key::tier].is("typed")) text += " typed";
+      for (const Fact function : cache[Key::functions].items()) {
+        text += '\n' + std::string(function[Key::kind].text()) + " without";
+        for (const Fact field : cache[Key::fields].items()) {
+          bool used = false;
+          for (const Fact use : function[Key::uses].items()) {
+            used = used || use.text() == field.text();
+          }
+          if (!used) {
+            text += ' ' + std::string(field.text());
+          }
+        }
+      }
+      text += '\n';
+    }
+  }
+  return text;
+}
+
+constexpr const char* keys_source =
+    "namespace detail { struct Common { int device; int stream_count; }; }\n"
+    "template <class T> struct Tagged { T tag; };\n"
+    "using Base = detail::Common;\n"
+    "using Labelled = Tagged<int>;\n"
+    "struct Shape { int rows; int cols; int* cached; };\n"
+    "struct PlanKey : Base, Labelled {\n"
+    "  Shape shape;\n  Shape other;\n  int dtype;\n"
+    "  bool operator==(const PlanKey& o) const {\n"
+    "    return device == o.device && stream_count == o.stream_count && tag == o.tag &&\n"
+    "        shape.rows == o.shape.rows && shape.cols == o.shape.cols &&\n"
+    "        other.rows == o.other.rows && dtype == o.dtype;\n  }\n};\n"
+    "struct PlanKeyHash {\n"
+    "  size_t operator()(const PlanKey& k) const {\n"
+    "    return k.device + k.shape.rows * 31 + k.other.rows + same(k.other, k.other) + k.dtype;\n"
+    "  }\n};\n"
+    "std::unordered_map<PlanKey, int, PlanKeyHash> plans;\n";
+
+TEST_CASE("typed: members of a key behind other names and within members") {
+  const Sources sources{{"csrc/plan.h", keys_source}};
+  const std::optional<Facts> facts = read_with_types(sources);
+  if (!facts) return;
+  CHECK(keys(*facts) ==
+        "PlanKey typed\nequality without shape.cached\nhash without stream_count tag shape.cols "
+        "shape.cached\n");
+}
+
+TEST_CASE("typed: an error that a launcher took and gave back is lost with its result") {
+  const std::string launchers =
+      "#include <cuda_runtime.h>\n"
+      "using status_t = cudaError_t;\n"
+      "void complain(const char*);\n"
+      "__global__ void scale_kernel(float* x, int n) { x[threadIdx.x] *= n; }\n"
+      "namespace ops {\n"
+      "status_t launch_scale(float* x, int n, cudaStream_t s) {\n"
+      "  scale_kernel<<<1, n, 0, s>>>(x, n);\n  return cudaGetLastError();\n}\n"
+      // This one tells of it.
+      "status_t launch_loud(float* x, int n) {\n  scale_kernel<<<1, n>>>(x, n);\n"
+      "  complain(cudaGetErrorString(cudaPeekAtLastError()));\n  return cudaGetLastError();\n}\n"
+      "}\n";
+  const std::string callers =
+      "#include <cuda_runtime.h>\n"
+      "namespace ops {\n"
+      "cudaError_t launch_scale(float* x, int n, cudaStream_t s);\n"
+      "cudaError_t launch_loud(float* x, int n);\n"
+      "}\n"
+      "void drops(float* x) { ops::launch_scale(x, 1, 0); }\n"
+      "cudaError_t hands_on(float* x) { return ops::launch_scale(x, 2, 0); }\n"
+      "bool looks(float* x) { return ops::launch_scale(x, 3, 0) == cudaSuccess; }\n"
+      "void on_purpose(float* x) { (void)ops::launch_scale(x, 4, 0); }\n"
+      "void is_told(float* x) { ops::launch_loud(x, 5); }\n";
+  const std::optional<Facts> facts =
+      read_with_types({{"csrc/ops.cu", launchers}, {"csrc/calls.cu", callers}});
+  if (!facts) return;
+  std::string text;
+  for (const Document& document : facts->documents) {
+    for (const Fact launch : facts->root(document)[Key::launches].items()) {
+      if (launch[Key::checked].truth()) continue;
+      text += std::string(launch[Key::function].text()) + " calls " +
+              std::string(launch[Key::kernel].text()) +
+              (launch[Key::tier].is("typed") ? " typed\n" : "\n");
+    }
+  }
+  CHECK(text == "drops calls launch_scale typed\n");
+}
+
+TEST_CASE("typed: a dtype by another name is a case of a switch") {
+  const std::string source =
+      "#include <torch/library.h>\n"
+      "namespace lib {\n"
+      "constexpr auto low = at::ScalarType::Half;\n"
+      "at::Tensor run(const at::Tensor& x, int n) { return x; }\n"
+      "at::Tensor scale(const at::Tensor& x) {\n"
+      "  switch (x.scalar_type()) {\n"
+      "    case at::ScalarType::Float: return run(x, 1);\n"
+      "    case low: return run(x, 2);\n"
+      "    default: TORCH_CHECK(false, \"no\");\n  }\n  return x;\n}\n"
+      "}\n"
+      "TORCH_LIBRARY(lib, m) { m.def(\"scale(Tensor x) -> Tensor\"); }\n"
+      "TORCH_LIBRARY_IMPL(lib, CPU, m) { m.impl(\"scale\", lib::scale); }\n";
+  const auto dtypes = [](const Facts& facts) {
+    std::string text;
+    for (const Fact op : manifest_of(facts, "torch")[Key::operators].items()) {
+      for (const Fact kernel : op[Key::kernels].items()) {
+        for (const Fact site : kernel[Key::dispatches].items()) {
+          for (const Fact dtype : site[Key::dtypes].items())
+            text += std::string(dtype.text()) + ' ';
+          text += site[Key::tier].is("typed")   ? "typed"
+                  : site[Key::dtypes].is_list() ? ""
+                                                : "unknown";
+        }
+      }
+    }
+    return text;
+  };
+  // The text alone knows that there is another one.
+  SourceFolder folder;
+  folder.place.path = "project";
+  folder.files.emplace_back();
+  folder.files.back().path = "csrc/ops.cpp";
+  folder.files.back().bytes = source;
+  folder.files.back().size = source.size();
+  CHECK(dtypes(load_sources(folder, 1)) == "unknown");
+  const std::optional<Facts> facts = read_with_types({{"csrc/ops.cpp", source}});
+  if (facts) CHECK(dtypes(*facts) == "f16 f32 typed");
+}
+
 }  // namespace opseal::test

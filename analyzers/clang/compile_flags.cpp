@@ -166,7 +166,8 @@ std::vector<std::string> kept_flags(const std::vector<std::string>& command,
                     [&word](std::string_view flag) { return word.starts_with(flag); });
     if (word == "-std" && at + 1 < command.size()) word += "=" + command[++at];
     if (word.starts_with("-std=")) has_standard = true;
-    if (has_operand || word.starts_with("-std=") || is_one_of(word, alone)) {
+    if (has_operand || word.starts_with("-std=") || word.starts_with("--cuda-path=") ||
+        is_one_of(word, alone)) {
       flags.push_back(std::move(word));
     }
   }

@@ -1,5 +1,8 @@
 #include "analyzers/clang/reader.h"
 
+#include "analyzers/clang/enumerators.h"
+#include "analyzers/clang/key_fields.h"
+#include "analyzers/clang/lost_errors.h"
 #include "analyzers/clang/signatures.h"
 #include "analyzers/clang/static_order.h"
 #include "analyzers/clang/statuses.h"
@@ -24,10 +27,14 @@ class Walk {
         temporaries_(unit, file),
         statuses_(unit, file),
         static_order_(unit, file),
+        enumerators_(unit, file),
+        keys_(unit, question, file),
+        lost_errors_(unit, file),
         function_(unit.none()) {}
 
   void run() {
     signatures_.read_named();
+    enumerators_.find_shared(unit_.root(), 0);
     for (const CXCursor child : unit_.children(unit_.root())) {
       if (unit_.is_in_file(child)) walk(child);
     }
@@ -42,6 +49,8 @@ class Walk {
       case CXCursor_CXXMethod:
         function_ = cursor;
         signatures_.read(cursor);
+        keys_.read(cursor);
+        lost_errors_.read_function(cursor);
         break;
       case CXCursor_Constructor:
         function_ = cursor;
@@ -50,6 +59,7 @@ class Walk {
       case CXCursor_Destructor:
       case CXCursor_FunctionTemplate:
         function_ = cursor;
+        keys_.read(cursor);
         break;
       case CXCursor_LambdaExpr:
         // A `return` in it is not the function's.
@@ -61,6 +71,15 @@ class Walk {
         temporaries_.read(cursor, function_);
         break;
       case CXCursor_BinaryOperator:
+        enumerators_.read_comparison(cursor);
+        temporaries_.read(cursor, function_);
+        break;
+      case CXCursor_SwitchStmt:
+        enumerators_.read_switch(cursor);
+        break;
+      case CXCursor_DeclRefExpr:
+        enumerators_.read_reference(cursor);
+        break;
       case CXCursor_ReturnStmt:
         temporaries_.read(cursor, function_);
         break;
@@ -72,6 +91,8 @@ class Walk {
         break;
       case CXCursor_CallExpr:
         statuses_.read(cursor, parent_of(cursor));
+        lost_errors_.read_call(cursor, statuses_.is_statement(cursor, parent_of(cursor)),
+                               function_);
         break;
       default:
         break;
@@ -99,6 +120,9 @@ class Walk {
   TemporaryReader temporaries_;
   StatusReader statuses_;
   StaticOrderReader static_order_;
+  EnumeratorReader enumerators_;
+  KeyFieldReader keys_;
+  LostErrorReader lost_errors_;
   std::vector<CXCursor> above_;
   CXCursor function_;
 };

@@ -59,7 +59,7 @@ bool StatusReader::answers(CXCursor function) const {
   });
 }
 
-// Nobody reads what a statement comes to. `(void)f()` is a cast, by which somebody says so.
+// What a statement comes to is read by nobody. `(void)f()` is a cast, by which somebody says so.
 bool StatusReader::is_statement(CXCursor call, CXCursor parent) const {
   switch (unit_.kind(parent)) {
     case CXCursor_CompoundStmt:

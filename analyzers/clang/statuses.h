@@ -12,10 +12,11 @@ class StatusReader {
 
   // A call; `parent` is what it stands in once conversions are passed over.
   void read(CXCursor call, CXCursor parent);
+  // Nobody reads what the call gives.
+  bool is_statement(CXCursor call, CXCursor parent) const;
 
  private:
   bool answers(CXCursor function) const;
-  bool is_statement(CXCursor call, CXCursor parent) const;
 
   const ClangUnit& unit_;
   TypedFile& file_;

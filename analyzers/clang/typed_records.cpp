@@ -87,6 +87,8 @@ void write_question(const TypedQuestion& question, RowWriter& writer) {
   writer.count(question.functions.size());
   for (const std::uint32_t offset : question.functions) writer.count(offset);
   write_texts(question.names, writer);
+  writer.count(question.keys.size());
+  for (const std::uint32_t offset : question.keys) writer.count(offset);
 }
 
 TypedQuestion read_question(RowReader& reader) {
@@ -102,6 +104,8 @@ TypedQuestion read_question(RowReader& reader) {
   question.functions =
       read_list<std::uint32_t>(reader, [&](std::uint32_t& offset) { offset = reader.count(); });
   question.names = read_texts(reader);
+  question.keys =
+      read_list<std::uint32_t>(reader, [&](std::uint32_t& offset) { offset = reader.count(); });
   return question;
 }
 
@@ -145,6 +149,38 @@ void write_answer(const TypedFile& file, RowWriter& writer) {
     writer.text(global.name);
     writer.count(global.dynamic ? 1 : 0);
   }
+  writer.count(file.launchers.size());
+  for (const TypedLauncher& launcher : file.launchers) {
+    writer.place(launcher.place);
+    writer.text(launcher.name);
+    writer.count(launcher.plain ? 1 : 0);
+  }
+  writer.count(file.lost_errors.size());
+  for (const TypedLostError& lost : file.lost_errors) {
+    writer.place(lost.place);
+    writer.text(lost.callee);
+    writer.text(lost.name);
+    writer.text(lost.function);
+  }
+  writer.count(file.keys.size());
+  for (const TypedKey& key : file.keys) {
+    writer.place(key.place);
+    writer.text(key.type);
+    writer.count(key.fields.size());
+    for (const TypedKeyField& field : key.fields) {
+      writer.place(field.place);
+      writer.text(field.name);
+      writer.count(field.exempt ? 1 : 0);
+    }
+    write_texts(key.reads, writer);
+  }
+  for (const auto* list : {&file.values, &file.enumerators}) {
+    writer.count(list->size());
+    for (const TypedEnumerator& one : *list) {
+      writer.place(one.place);
+      writer.text(one.name);
+    }
+  }
 }
 
 TypedFile read_answer(RowReader& reader) {
@@ -182,6 +218,33 @@ TypedFile read_answer(RowReader& reader) {
     global.name = reader.text();
     global.dynamic = reader.count() != 0;
   });
+  file.launchers = read_list<TypedLauncher>(reader, [&](TypedLauncher& launcher) {
+    launcher.place = reader.place();
+    launcher.name = reader.text();
+    launcher.plain = reader.count() != 0;
+  });
+  file.lost_errors = read_list<TypedLostError>(reader, [&](TypedLostError& lost) {
+    lost.place = reader.place();
+    lost.callee = reader.text();
+    lost.name = reader.text();
+    lost.function = reader.text();
+  });
+  file.keys = read_list<TypedKey>(reader, [&](TypedKey& key) {
+    key.place = reader.place();
+    key.type = reader.text();
+    key.fields = read_list<TypedKeyField>(reader, [&](TypedKeyField& field) {
+      field.place = reader.place();
+      field.name = reader.text();
+      field.exempt = reader.count() != 0;
+    });
+    key.reads = read_texts(reader);
+  });
+  for (auto* list : {&file.values, &file.enumerators}) {
+    *list = read_list<TypedEnumerator>(reader, [&](TypedEnumerator& one) {
+      one.place = reader.place();
+      one.name = reader.text();
+    });
+  }
   return file;
 }
 

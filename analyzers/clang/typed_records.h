@@ -70,12 +70,63 @@ struct TypedGlobal {
   bool dynamic = false;
 };
 
+// What is worth an enumerator, or one of a name that several enumerations have.
+struct TypedEnumerator {
+  TypedPlace place;
+  // Of the enumerator; or that of its enumeration, qualified.
+  std::string name;
+};
+
+// A member of the type of a key, with those that it is within: `shape.rows`.
+struct TypedKeyField {
+  // Nothing where another file has it.
+  TypedPlace place;
+  std::string name;
+  // It is a pointer, a reference or `mutable`.
+  bool exempt = false;
+};
+
+// A function that compares, hashes or names keys.
+struct TypedKey {
+  TypedPlace place;
+  std::string type;
+  std::vector<TypedKeyField> fields;
+  // Of `fields`, as far as each is named.
+  std::vector<std::string> reads;
+};
+
+// A function that gives an error of the runtime of a device.
+struct TypedLauncher {
+  TypedPlace place;
+  // Qualified.
+  std::string name;
+  // It starts a kernel, and gives back its error without doing anything with it.
+  bool plain = false;
+};
+
+// A call of one whose result nobody reads.
+struct TypedLostError {
+  TypedPlace place;
+  // Qualified.
+  std::string callee;
+  std::string name;
+  // In which it stands.
+  std::string function;
+};
+
 struct TypedFile {
   std::vector<TypedFunction> functions;
   std::vector<TypedPointer> pointers;
   std::vector<TypedStatus> statuses;
   std::vector<TypedRegistrar> registrars;
   std::vector<TypedGlobal> globals;
+  // Expressions that a value is held against, with the enumerator that each comes to.
+  std::vector<TypedEnumerator> values;
+  // Names that several enumerations have, with the one that is meant.
+  std::vector<TypedEnumerator> enumerators;
+  std::vector<TypedKey> keys;
+  std::vector<TypedLauncher> launchers;
+  std::vector<TypedLostError> lost_errors;
 };
 
 // What is asked of one file.
@@ -96,6 +147,8 @@ struct TypedQuestion {
   // Places of functions, sorted, and names.
   std::vector<std::uint32_t> functions;
   std::vector<std::string> names;
+  // Places of functions that tell keys apart, sorted.
+  std::vector<std::uint32_t> keys;
 };
 
 // Questions and answers travel through pipes as rows of texts, each with its length before it, so

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzers/clang/compile_flags.h"
+#include "analyzers/clang/cuda_toolkit.h"
 
 namespace opseal {
 namespace {
@@ -38,11 +39,18 @@ std::string ClangUnit::parse(const TypedQuestion& question) {
 
 bool ClangUnit::parse_full(const TypedQuestion& question) {
   if (question.flags.empty()) return false;
+  const CudaParse parse = is_cuda_path(question.open_path) ? parse_with_toolkit(question.flags)
+                                                           : CudaParse{question.flags, {}};
   std::vector<const char*> flags;
-  for (const std::string& flag : question.flags) flags.push_back(flag.c_str());
+  for (const std::string& flag : parse.flags) flags.push_back(flag.c_str());
+  std::vector<CXUnsavedFile> files;
+  for (const StandIn& file : parse.files) {
+    files.push_back(
+        {file.path.c_str(), file.text.data(), static_cast<unsigned long>(file.text.size())});
+  }
   const CXErrorCode error = clang_.parseTranslationUnit2(
-      index_, question.open_path.c_str(), flags.data(), static_cast<int>(flags.size()), nullptr, 0,
-      CXTranslationUnit_KeepGoing, &unit_);
+      index_, question.open_path.c_str(), flags.data(), static_cast<int>(flags.size()),
+      files.data(), static_cast<unsigned>(files.size()), CXTranslationUnit_KeepGoing, &unit_);
   if (error != CXError_Success || unit_ == nullptr) return false;
   if (headers_are_missing()) {
     clang_.disposeTranslationUnit(unit_);

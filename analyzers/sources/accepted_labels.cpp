@@ -50,12 +50,13 @@ class LabelFinder {
     for (std::size_t at = 0; at < statement.body.size(); ++at) {
       const Statement& label = statement.body[at];
       if (label.kind != StatementKind::case_label || label.tokens.empty()) continue;
-      const Token& name = tokens()[label.tokens.end - 1];
+      const std::uint32_t last = code_.value_in(predicate_.file, label.tokens).end - 1;
+      const Token& name = tokens()[last];
       const CodeEnumeration* enumeration =
           name.is_identifier() ? enumerations_.of(name.text) : nullptr;
       if (enumeration == nullptr || enumeration == asked_) return;
       if (says_no(statement.body, at)) continue;
-      labels.labels.push_back({std::string(name.text), place(label.tokens.end - 1), 0});
+      labels.labels.push_back({std::string(name.text), place(last), 0});
     }
     if (labels.labels.empty()) return;
     labels.expression = text_of(
@@ -104,8 +105,19 @@ void find_accepted_labels(const CodeFunctions& code, const Enumerations& enumera
       return;
     }
   }
+  std::unordered_map<std::string_view, std::string> meant;
+  const CodeFile& file = *code.files()[predicate.file];
+  for (const AcceptedLabels& labels : found) {
+    for (const AcceptedLabel& label : labels.labels) {
+      Token name;
+      name.offset = label.place.offset;
+      const std::string_view known = meant_at(file, name);
+      if (!known.empty()) meant[label.name] = known;
+    }
+  }
   count_mentions(
-      code, [&](const CodeFunction& function) { return asks(function, predicate); }, mentions);
+      code, [&](const CodeFunction& function) { return asks(function, predicate); }, mentions,
+      meant);
   for (AcceptedLabels& labels : found) {
     for (AcceptedLabel& label : labels.labels) label.mentions = mentions[label.name];
   }

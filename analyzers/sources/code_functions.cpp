@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 #include <utility>
 
 #include "analyzers/source/branches.h"
@@ -73,13 +74,16 @@ bool ends_always(Tokens tokens, const CodeFunction& function) {
 
 }  // namespace
 
-void CodeFunctions::add(std::uint32_t number, std::string path, std::string bytes) {
+void CodeFunctions::add(std::uint32_t number, std::string path, std::string bytes,
+                        const StatedEnumerators& stated) {
   auto file = std::make_unique<CodeFile>();
   file->number = number;
   file->path = std::move(path);
   file->bytes = std::move(bytes);
   file->unit.bytes = file->bytes;
   read_branches(file->bytes, file->unit.arena, file->unit.tokens, file->unit.comments, marks);
+  if (!stated.values.empty()) put_values(stated.values, file->unit.arena, file->unit.tokens);
+  file->meant = stated.enumerations;
   match_brackets(file->unit, file->partners);
   files_.push_back(std::move(file));
   const std::size_t first_function = functions_.size();
@@ -98,6 +102,24 @@ void CodeFunctions::add(std::uint32_t number, std::string path, std::string byte
 const EnumeratorTable* CodeFunctions::find_table(std::string_view name, std::uint32_t file) const {
   const auto found = tables_.find(name);
   return found == tables_.end() ? nullptr : meant_in(found->second, file);
+}
+
+void CodeFunctions::resolve_names(const CodeFunctions& others) {
+  EnumeratorNames names([&](std::string_view name) {
+    return enumeration_of(name) != nullptr || others.enumeration_of(name) != nullptr;
+  });
+  for (std::uint32_t file = 0; file < files_.size(); ++file) {
+    const CodeFile& one = *files_[file];
+    names.read(file, one.unit.tokens, one.partners, one.unit, one.enumerations);
+  }
+  if (names.empty()) return;
+  for (std::uint32_t file = 0; file < files_.size(); ++file) {
+    CodeFile& one = *files_[file];
+    names.replace(file, one.unit.tokens, one.enumerations);
+    for (EnumeratorTable& table : one.tables) {
+      for (EnumeratorRow& row : table.rows) row.enumerator = one.unit.tokens[row.token].text;
+    }
+  }
 }
 
 void CodeFunctions::add_enumerations(const std::string& bytes) {
@@ -182,6 +204,7 @@ std::vector<TokenRange> CodeFunctions::find_enumerations(Tokens tokens) {
     bool expects_name = true;
     std::size_t depth = 0;
     std::size_t end = open + 1;
+    std::unordered_set<std::string_view> before;
     for (; end < tokens.size() && !(depth == 0 && tokens[end].is('}')); ++end) {
       const Token& token = tokens[end];
       if (token.is('(') || token.is('{')) ++depth;
@@ -191,15 +214,15 @@ std::vector<TokenRange> CodeFunctions::find_enumerations(Tokens tokens) {
         expects_name = true;
       } else if (expects_name && token.is_identifier()) {
         enumeration->enumerators.push_back(token.text);
+        before.insert(token.text);
         enumeration->is_alias.push_back(false);
         expects_name = false;
       } else if (depth == 0 && token.is('=') && !enumeration->enumerators.empty()) {
         const Token& value = tokens[end + 1 < tokens.size() ? end + 1 : end];
         const auto& names = enumeration->enumerators;
-        enumeration->is_alias.back() =
-            value.is_identifier() &&
-            std::find(names.begin(), names.end() - 1, value.text) != names.end() - 1 &&
-            end + 2 < tokens.size() && (tokens[end + 2].is(',') || tokens[end + 2].is('}'));
+        enumeration->is_alias.back() = value.is_identifier() && value.text != names.back() &&
+                                       before.contains(value.text) && end + 2 < tokens.size() &&
+                                       (tokens[end + 2].is(',') || tokens[end + 2].is('}'));
         const bool counts_on = names.size() == 1 && value.is("0");
         if (!counts_on) enumeration->sequential = false;
       }

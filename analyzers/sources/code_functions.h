@@ -10,6 +10,7 @@
 
 #include "analyzers/source/preprocessor.h"
 #include "analyzers/source/statements.h"
+#include "analyzers/sources/enumerator_names.h"
 #include "analyzers/sources/enumerator_tables.h"
 
 namespace opseal {
@@ -43,6 +44,8 @@ struct CodeFile {
   // What stands in the braces of enumerations.
   std::vector<TokenRange> enumerations;
   std::vector<EnumeratorTable> tables;
+  // By place: which enumeration a name means that several have.
+  std::vector<StatedValue> meant;
 };
 
 // An `enum` as it is written.
@@ -58,7 +61,11 @@ struct CodeEnumeration {
 class CodeFunctions {
  public:
   // Reads a file; no more than once.
-  void add(std::uint32_t number, std::string path, std::string bytes);
+  void add(std::uint32_t number, std::string path, std::string bytes,
+           const StatedEnumerators& stated = {});
+  // Puts enumerators where constants and macros of the files stand for some; once all are added.
+  // `others`: enumerations of files that aren't looked into.
+  void resolve_names(const CodeFunctions& others);
   // Reads its enumerations alone.
   void add_enumerations(const std::string& bytes);
 
@@ -69,6 +76,11 @@ class CodeFunctions {
   const CodeFunction* find(std::string_view name, std::uint32_t file) const;
   Tokens tokens_of(const CodeFunction& function) const {
     return files_[function.file]->unit.tokens;
+  }
+
+  // An expression of a file within its brackets and casts.
+  TokenRange value_in(std::uint32_t file, TokenRange range) const {
+    return without_casts(files_[file]->unit.tokens, files_[file]->partners, range);
   }
 
   // The table that a name means in a file: the only one of the name there, else in all. Null where

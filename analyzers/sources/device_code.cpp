@@ -49,7 +49,8 @@ void write_launch(const LaunchCode& code, const KernelLaunch& launch, PlacedWrit
   const std::uint32_t object = writer.open(Key::none, NodeType::object, launch.place);
   writer.text_if(Key::kernel, launch.kernel, launch.place);
   writer.text_if(Key::function, code.functions[launch.function].name, launch.place);
-  if (launch.checked || !code.checked_from_afar) {
+  if (launch.typed) writer.text(Key::tier, "typed", launch.place);
+  if (launch.checked || launch.typed || !code.checked_from_afar) {
     writer.truth(Key::checked, launch.checked, launch.place);
   }
   if (launch.pinned) writer.truth(Key::pinned, *launch.pinned, launch.place);

@@ -22,6 +22,8 @@ struct KernelLaunch {
   std::uint32_t at = 0;
   // The status that the launch gives is used, or its error is read after it.
   bool checked = false;
+  // It is a call of a function that gives back the error of its launch, as its type says.
+  bool typed = false;
   // What is asked of the device's capability on the way to it, where the kernel needs that.
   std::optional<std::vector<std::string>> conditions;
   // What is sure of the capability there, by its own function; empty: nothing.

@@ -79,12 +79,39 @@ void write_table(const DispatchPair& pair, PlacedWriter& writer) {
 
 }  // namespace
 
+bool tell_the_same(const DispatchPair& left, const DispatchPair& right) {
+  const auto is_same = [](const KindName& one, const KindName& other) {
+    return one.name == other.name && one.place.file == other.place.file;
+  };
+  const auto are_same = [&](const std::vector<KindName>& ones,
+                            const std::vector<KindName>& others) {
+    return std::equal(ones.begin(), ones.end(), others.begin(), others.end(), is_same);
+  };
+  const auto serve_same = [&](const DispatchEntry& one, const DispatchEntry& other) {
+    return is_same(one.kind, other.kind) && one.kernel == other.kernel;
+  };
+  const auto test_same = [](const AcceptedLabels& one, const AcceptedLabels& other) {
+    return std::equal(one.labels.begin(), one.labels.end(), other.labels.begin(),
+                      other.labels.end(), [](const AcceptedLabel& a, const AcceptedLabel& b) {
+                        return a.name == b.name && a.mentions == b.mentions;
+                      });
+  };
+  return is_same(left.predicate, right.predicate) && is_same(left.table, right.table) &&
+         left.accepts_the_rest == right.accepts_the_rest &&
+         are_same(left.accepted, right.accepted) && are_same(left.refused, right.refused) &&
+         std::equal(left.entries.begin(), left.entries.end(), right.entries.begin(),
+                    right.entries.end(), serve_same) &&
+         std::equal(left.tested.begin(), left.tested.end(), right.tested.begin(),
+                    right.tested.end(), test_same);
+}
+
 void write_dispatch_pairs(const std::vector<DispatchPair>& pairs, PlacedWriter& writer) {
   for (const DispatchPair& pair : pairs) {
     const SourcePlace& place = pair.predicate.place;
     const std::uint32_t row = writer.open(Key::none, NodeType::object, place);
     writer.text(Key::operator_, pair.enumeration, place);
     writer.text_if(Key::backend, pair.backend, place);
+    if (pair.typed) writer.text(Key::tier, "typed", place);
     write_predicate(pair, writer);
     write_table(pair, writer);
     const std::uint32_t list = writer.open(Key::exceptions, NodeType::list, place);

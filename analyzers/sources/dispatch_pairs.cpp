@@ -43,7 +43,10 @@ std::string_view scope_of(std::string_view name) {
 class PairReader {
  public:
   PairReader(const CodeFunctions& code, const CodeFunctions& others, const PairOptions& options)
-      : code_(code), enumerations_(code, others), options_(options), surroundings_(code) {}
+      : code_(code),
+        enumerations_(code, others, options.most_labels),
+        options_(options),
+        surroundings_(code) {}
 
   std::vector<DispatchPair> read() {
     for (const PairDescription& described : options_.described) read_described(described);
@@ -129,10 +132,7 @@ class PairReader {
     const Token& next = tokens[at + 1];
     if (!next.is(',') && !next.is(';') && !next.is('}')) return;
     const CodeFunction* function = code_.find(tokens[at].text, file);
-    if (function != nullptr &&
-        std::find(assigned_.begin(), assigned_.end(), function) == assigned_.end()) {
-      assigned_.push_back(function);
-    }
+    if (function != nullptr && is_assigned_.insert(function).second) assigned_.push_back(function);
   }
 
   // Next to the function whose arms do something for nearly those values that it accepts.
@@ -147,6 +147,7 @@ class PairReader {
     const CodeFunction* best = nullptr;
     std::size_t most = 0;
     for (const auto& function : code_.functions()) {
+      if (!enumerations_.spend_on_function()) return;
       if (asking.contains(function.get()) || is_predicate(*function)) continue;
       const std::size_t alike = likeness(accepted, arms_of(*function, asked.enumeration));
       // Of two that are as like, the one of the same file.
@@ -197,8 +198,7 @@ class PairReader {
   }
 
   bool is_predicate(const CodeFunction& function) const {
-    return std::find(assigned_.begin(), assigned_.end(), &function) != assigned_.end() ||
-           sounds_like_predicate(function.name);
+    return is_assigned_.contains(&function) || sounds_like_predicate(function.name);
   }
 
   // A predicate by its name alone speaks for a function beside it, of the same file and class, that
@@ -213,6 +213,7 @@ class PairReader {
     if (accepted.size() < fewest_named || !comparison.rejects_the_rest(asked)) return;
     std::vector<const CodeFunction*> beside;
     for (const auto& function : code_.functions()) {
+      if (!enumerations_.spend_on_function()) return;
       if (function->file != predicate.file || asking.contains(function.get())) continue;
       if (!is_predicate(*function)) {
         beside.push_back(function.get());
@@ -323,7 +324,9 @@ class PairReader {
   const Enumerations enumerations_;
   const PairOptions& options_;
   PairSurroundings surroundings_;
+  // In the order of the text, and to be asked.
   std::vector<const CodeFunction*> assigned_;
+  std::set<const CodeFunction*> is_assigned_;
   std::map<std::pair<const CodeFunction*, const CodeEnumeration*>, std::set<std::string_view>>
       arms_;
   std::set<const CodeFunction*> done_;

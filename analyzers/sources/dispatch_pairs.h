@@ -11,6 +11,7 @@
 #include "analyzers/sources/pair_description.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/records.h"
+#include "analyzers/sources/switch_subject.h"
 #include "opseal/facts.h"
 
 namespace opseal {
@@ -70,13 +71,22 @@ struct DispatchPair {
   std::vector<std::pair<KindName, std::string>> exceptions;
   std::vector<KindName> kinds;
   std::vector<AcceptedLabels> tested;
+  // The text alone tells something else.
+  bool typed = false;
 };
+
+// Whether two tell the same.
+bool tell_the_same(const DispatchPair& left, const DispatchPair& right);
 
 // What `find_dispatch_pairs` may do otherwise for a test: a label of the dispatch that counts as if
 // it weren't there.
 struct PairOptions {
   std::vector<PairDescription> described;
   std::string removed_label;
+  // By number of the file: what is known of it besides its text.
+  std::map<std::size_t, StatedEnumerators> stated;
+  // Labels that are looked at for one backend, before it is given up.
+  std::uint64_t most_labels = Enumerations::enough_labels;
 };
 
 // Predicates in the code of one backend, each with its dispatch. `enumerations` are those that

@@ -385,6 +385,13 @@ class BodyReader {
     return {unit_.file, expansion.offset, static_cast<std::uint32_t>(expansion.macro.size())};
   }
 
+  // `at::ScalarType::Undefined`, and dtypes that aren't known here.
+  static bool is_enumerator_of_torch(Tokens label) {
+    return std::any_of(label.begin(), label.end(), [](const Token& token) {
+      return token.is("ScalarType") || token.is("NumOptions");
+    });
+  }
+
   void read_switch(std::uint32_t at, std::uint32_t end) {
     const std::uint32_t open = at + 1;
     if (open >= end || !tokens_[open].is('(') || found_.partners[open] == no_token) return;
@@ -414,7 +421,13 @@ class BodyReader {
           ++label;
         }
         const std::string_view dtype = scalar_type_of(all.subspan(i + 1, label - i - 1));
-        if (!dtype.empty()) add_dtype(site, dtype);
+        if (!dtype.empty()) {
+          add_dtype(site, dtype);
+        } else if (!is_enumerator_of_torch(all.subspan(i + 1, label - i - 1))) {
+          // A constant of the project: a dtype by another name.
+          site.known = false;
+          site.unknown.push_back(place_at(i + 1));
+        }
       } else if (tokens_[i].is("default")) {
         has_default = true;
       } else if (has_default && tokens_[i].is_identifier() && refuses(tokens_[i].text)) {

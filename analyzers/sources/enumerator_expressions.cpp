@@ -59,6 +59,7 @@ Truths either(Truths left, Truths right) { return inverse(both(inverse(left), in
 }  // namespace
 
 std::string_view EnumeratorRun::enumerator_in(TokenRange range, const Frame& frame) const {
+  range = functions_.value_in(frame.function->file, range);
   if (range.empty()) return {};
   const Token& last = token(range.end - 1, frame);
   if (!last.is_identifier()) return {};
@@ -67,6 +68,16 @@ std::string_view EnumeratorRun::enumerator_in(TokenRange range, const Frame& fra
     if (!token(at, frame).is_identifier() && !token(at, frame).is("::")) return {};
   }
   return last.text;
+}
+
+// `Kinds::add`, `kAdd`, `ADD_OP`: no variable of the function.
+bool EnumeratorRun::is_constant_name(TokenRange range, const Frame& frame) const {
+  range = functions_.value_in(frame.function->file, range);
+  const std::string_view name = token(range.end - 1, frame).text;
+  if (frame.locals.contains(name) || frame.flags.contains(name)) return false;
+  if (range.end > range.begin + 1) return true;
+  const bool is_k_name = name.size() > 1 && name[0] == 'k' && name[1] >= 'A' && name[1] <= 'Z';
+  return is_k_name || (name.size() > 1 && is_upper(name));
 }
 
 // `type name = value`, `name = value`, `name |= value`.
@@ -308,6 +319,10 @@ Truths EnumeratorRun::evaluate_comparison(TokenRange left, TokenRange right, boo
   for (int side = 0; side < 2; ++side) {
     const std::string_view name = enumerator_in(right, frame);
     const std::string_view* value = name.empty() ? nullptr : assumed(written(left, frame));
+    if (value != nullptr && !name.empty() && enumerations_.of(name) == nullptr &&
+        is_constant_name(right, frame)) {
+      met_unknown_ = true;
+    }
     if (value != nullptr && enumerations_.of(name) != nullptr) {
       const bool is_same = name == *value && name != options_.removed_label;
       return is_same == equal ? is_true : is_false;
@@ -355,6 +370,7 @@ Truths EnumeratorRun::evaluate_call(TokenRange range, Frame& frame) {
 
 // The expression without space, brackets around it and casts, locals replaced by what they are.
 std::string EnumeratorRun::written(TokenRange range, const Frame& frame) const {
+  range = functions_.value_in(frame.function->file, range);
   while (!range.empty() && token(range.begin, frame).is('(')) {
     const std::uint32_t close = closing(range.begin, range.end, frame);
     if (close == range.end - 1) {

@@ -52,9 +52,18 @@ bool may_use(std::string_view text, std::string_view name, const Ranges& left_ou
 
 }  // namespace
 
+std::string_view meant_at(const CodeFile& file, const Token& name) {
+  const auto found = std::lower_bound(
+      file.meant.begin(), file.meant.end(), name.offset,
+      [](const StatedValue& value, std::uint32_t offset) { return value.offset < offset; });
+  const bool is_there = found != file.meant.end() && found->offset == name.offset;
+  return is_there ? std::string_view(found->enumerator) : std::string_view();
+}
+
 void count_mentions(const CodeFunctions& code,
                     const std::function<bool(const CodeFunction&)>& is_left_out,
-                    EnumeratorMentions& mentions) {
+                    EnumeratorMentions& mentions,
+                    const std::unordered_map<std::string_view, std::string>& enumerations) {
   if (mentions.empty()) return;
   std::vector<std::vector<TokenRange>> left_out;
   for (const auto& file : code.files()) left_out.push_back(file->enumerations);
@@ -68,13 +77,20 @@ void count_mentions(const CodeFunctions& code,
       if (range.empty()) continue;
       bytes.push_back({tokens[range.begin].offset, tokens[range.end - 1].offset + 1});
     }
-    const Ranges left_out_bytes(std::move(bytes));
     const Ranges left_out_tokens(std::move(left_out[number]));
     for (std::uint32_t at = 0; at < tokens.size(); ++at) {
       if (!tokens[at].is_identifier()) continue;
       const auto known = mentions.find(tokens[at].text);
-      if (known != mentions.end() && !left_out_tokens.has(at)) ++known->second;
+      if (known == mentions.end() || left_out_tokens.has(at)) continue;
+      const auto wanted = enumerations.find(tokens[at].text);
+      const std::string_view meant = meant_at(*code.files()[number], tokens[at]);
+      if (wanted != enumerations.end() && !meant.empty() && meant != wanted->second) {
+        bytes.push_back({tokens[at].offset, tokens[at].offset + tokens[at].length});
+      } else {
+        ++known->second;
+      }
     }
+    const Ranges left_out_bytes(std::move(bytes));
     for (auto& [name, count] : mentions) {
       if (count == 0 && may_use(code.files()[number]->bytes, name, left_out_bytes)) count = 1;
     }

@@ -30,6 +30,7 @@ RunOutcome EnumeratorRun::run(const CodeFunction& function, std::string_view roo
   conditions_.emplace();
   label_ = {0, no_token};
   inlined_ = 0;
+  met_unknown_ = false;
   steps_ = 0;
   Frame frame;
   if (!root.empty()) frame.locals[root] = "$";
@@ -183,6 +184,12 @@ RunOutcome EnumeratorRun::run_switch(const Statement& statement, Frame& frame) {
   const std::string expression = written(statement.tokens, frame);
   const std::string_view* value = assumed(expression);
   const Block& body = statement.body;
+  // With nothing told of it the pair is left out.
+  if (!enumerations_.spend(body.size())) {
+    met_unknown_ = true;
+    outcome.returned |= is_open;
+    return outcome;
+  }
   std::size_t start = body.size();
   std::size_t otherwise = body.size();
   std::vector<std::size_t> labels;
@@ -195,13 +202,15 @@ RunOutcome EnumeratorRun::run_switch(const Statement& statement, Frame& frame) {
     if (body[at].kind != StatementKind::case_label) continue;
     const std::string_view name = enumerator_in(body[at].tokens, frame);
     if (!name.empty() && name == options_.removed_label) continue;
+    if (value != nullptr && enumerations_.of(name) == nullptr) met_unknown_ = true;
     open.labels.push_back(name);
     labels.push_back(at);
     if (value == nullptr || name != *value || start != body.size()) continue;
     start = at;
     // That of the function itself, where there is one, is the one to be shown.
     if (inlined_ == 0 || label_.second == no_token) {
-      label_ = {frame.function->file, body[at].tokens.end - 1};
+      label_ = {frame.function->file,
+                functions_.value_in(frame.function->file, body[at].tokens).end - 1};
     }
   }
   if (value != nullptr) {

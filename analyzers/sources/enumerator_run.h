@@ -90,6 +90,8 @@ class EnumeratorRun {
   // What was asked of the subject besides its value, on any way; none where that is too much to be
   // told.
   const std::optional<std::vector<RunCondition>>& conditions() const { return conditions_; }
+  // The value was held against something that may be an enumerator, and nothing tells which.
+  bool met_unknown() const { return met_unknown_; }
   // Functions that were followed.
   const std::set<const CodeFunction*>& followed() const { return followed_; }
 
@@ -149,6 +151,7 @@ class EnumeratorRun {
   }
   std::uint32_t closing(std::uint32_t at, std::uint32_t end, const Frame& frame) const;
   std::string_view enumerator_in(TokenRange range, const Frame& frame) const;
+  bool is_constant_name(TokenRange range, const Frame& frame) const;
 
   const CodeFunctions& functions_;
   const Enumerations& enumerations_;
@@ -156,6 +159,7 @@ class EnumeratorRun {
   const Assumed* assumed_ = nullptr;
   std::map<CodePlace, std::string_view> default_deeds_;
   bool default_rejects_ = false;
+  bool met_unknown_ = false;
   Truths returned_there_ = 0;
   std::vector<OpenSwitch> open_switches_;
   std::optional<std::vector<RunCondition>> conditions_;

@@ -14,6 +14,9 @@
 namespace opseal {
 namespace {
 
+// Of a function that a comment names: real ones have 70, and many comments may name one.
+constexpr std::size_t most_covered = 512;
+
 // Functions that are followed from one function of a key.
 constexpr std::size_t max_followed = 16;
 constexpr std::size_t max_types = 256;
@@ -358,6 +361,7 @@ class KeyReader {
     std::uint32_t at = scope.parameters.begin;
     for (const Parameter& parameter : parameters_of(scope)) {
       if (parameter.name.empty()) continue;
+      if (function.covered.size() == most_covered) return false;
       while (at < scope.parameters.end && token(at).text.data() != parameter.name.data()) ++at;
       if (at >= scope.parameters.end) break;
       function.covered.push_back({std::string(parameter.name), place_of(at), false});

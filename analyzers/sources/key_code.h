@@ -28,6 +28,8 @@ struct KeyType {
   std::set<std::string> methods;
   // A declaration in it was not understood.
   bool partial = false;
+  // Some of the fields were found by their types.
+  bool typed = false;
 };
 
 // A function that compares, hashes or names objects of one type.

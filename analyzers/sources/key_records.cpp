@@ -126,7 +126,10 @@ class KeyJoiner {
         function.covers.empty() ? own : find(function.covers, function.place.file);
     record.designated = true;
     record.fields = function.covered;
-    if (record.fields.empty() && type != nullptr) record.fields = fields_of(*type);
+    if (record.fields.empty() && type != nullptr) {
+      record.fields = fields_of(*type);
+      record.typed = type->typed;
+    }
     record.name = function.label;
     if (record.name.empty())
       record.name = function.covers.empty() ? function.type : function.covers;
@@ -146,6 +149,7 @@ class KeyJoiner {
     record.name = type.name;
     record.place = type.place;
     record.fields = fields_of(type);
+    record.typed = type.typed;
     if (record.fields.size() < 2 || type.partial) return;
     for (const KeyFunction* function : found->second) {
       const bool known = function->kind == "key" || judged_.contains(function);
@@ -180,6 +184,7 @@ void write_keys(const std::vector<KeyRecord>& records, PlacedWriter& writer) {
     const std::uint32_t item = writer.open(Key::none, NodeType::object, record.place);
     writer.text(Key::name, record.name, record.place);
     writer.text(Key::kind, "memory", record.place);
+    if (record.typed) writer.text(Key::tier, "typed", record.place);
     if (record.designated) writer.truth(Key::required, true, record.place);
     const std::uint32_t fields = writer.open(Key::fields, NodeType::list, record.place);
     for (const KeyField& field : record.fields) writer.text(Key::none, field.name, field.place);

@@ -28,6 +28,8 @@ struct KeyRecord {
   std::vector<Function> functions;
   // A comment says that its functions must use every field.
   bool designated = false;
+  // Fields were found by their types.
+  bool typed = false;
 };
 
 // Joins types and functions of a whole tree: bodies often stand in another file than the type.

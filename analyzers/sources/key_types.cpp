@@ -21,16 +21,6 @@ bool begins_other(std::string_view word) {
                           "static_assert", "explicit", "virtual", "inline", "enum", "operator"});
 }
 
-bool is_exempt_name(std::string_view name) {
-  const std::string word = lower(name);
-  if (word.find("hash") != word.npos) return true;
-  std::string plain = word;
-  if (plain.starts_with("m_")) plain.erase(0, 2);
-  while (!plain.empty() && plain.back() == '_') plain.pop_back();
-  return is_one_of(plain, {"parent", "owner", "allocator", "handle", "stream", "workspace",
-                           "context", "ctx", "refcount", "ref_count", "mutex", "lock"});
-}
-
 class TypeReader {
  public:
   TypeReader(const PlainSource& source, const Scope& scope)
@@ -175,7 +165,8 @@ class TypeReader {
     const auto add = [&] {
       if (name == no_token || words < 2) return;
       const std::string_view text = token(name).text;
-      type_.fields.push_back({std::string(text), place_of(name), exempt || is_exempt_name(text)});
+      type_.fields.push_back(
+          {std::string(text), place_of(name), exempt || is_exempt_key_field(text)});
     };
     for (const std::uint32_t at : plain) {
       const Token& one = token(at);
@@ -213,6 +204,16 @@ class TypeReader {
 };
 
 }  // namespace
+
+bool is_exempt_key_field(std::string_view name) {
+  const std::string word = lower(name);
+  if (word.find("hash") != word.npos) return true;
+  std::string plain = word;
+  if (plain.starts_with("m_")) plain.erase(0, 2);
+  while (!plain.empty() && plain.back() == '_') plain.pop_back();
+  return is_one_of(plain, {"parent", "owner", "allocator", "handle", "stream", "workspace",
+                           "context", "ctx", "refcount", "ref_count", "mutex", "lock"});
+}
 
 KeyType read_key_type(const PlainSource& source, const Scope& scope) {
   return TypeReader(source, scope).read();

@@ -259,7 +259,28 @@ class SourceLoader {
       root = root_of_tree(folder_.place.path, paths_[cpp_files_[0]], opened[cpp_files_[0]]);
     }
     TypedTier tier(*tree_, paths_, cpp_files_, std::move(opened), std::move(root), texts_);
+    if (!folder_.partial) tier.want_enumerators(files_of_pairs(paths_, asking_, naming_));
     tier.run(typed_, threads_, records_);
+    add_typed_pairs(tier.enumerators());
+  }
+
+  // Those of which the text alone tells something else.
+  void add_typed_pairs(std::map<std::size_t, StatedEnumerators> stated) {
+    if (stated.empty() || folder_.partial) return;
+    PairOptions options;
+    options.described = folder_.pairs;
+    options.stated = std::move(stated);
+    std::vector<DispatchPair> pairs =
+        load_dispatch_pairs(paths_, asking_, naming_, options, threads_, texts_);
+    for (DispatchPair& pair : pairs) {
+      pair.typed =
+          std::none_of(records_.pairs.begin(), records_.pairs.end(),
+                       [&pair](const DispatchPair& other) { return tell_the_same(pair, other); });
+    }
+    for (DispatchPair& pair : records_.pairs) {
+      if (pair.python) pairs.push_back(std::move(pair));
+    }
+    records_.pairs = std::move(pairs);
   }
 
   // Support predicates and what they speak for.
@@ -270,14 +291,13 @@ class SourceLoader {
     for (FileRecords& file : records_.files) {
       for (DispatchPair& pair : file.pairs) python.push_back(std::move(pair));
     }
-    std::vector<std::size_t> asking;
-    std::vector<std::size_t> naming;
     for (std::size_t at = 0; at < records_.files.size(); ++at) {
-      if (records_.files[at].has_predicate) asking.push_back(at);
-      if (records_.files[at].may_predicate) naming.push_back(at);
+      if (records_.files[at].has_predicate) asking_.push_back(at);
+      if (records_.files[at].may_predicate) naming_.push_back(at);
     }
-    records_.pairs =
-        load_dispatch_pairs(paths_, asking, naming, {folder_.pairs, {}}, threads_, texts_);
+    PairOptions options;
+    options.described = folder_.pairs;
+    records_.pairs = load_dispatch_pairs(paths_, asking_, naming_, options, threads_, texts_);
     for (DispatchPair& pair : python) records_.pairs.push_back(std::move(pair));
     for (const PairDescription& described : folder_.pairs) {
       const bool is_there =
@@ -302,6 +322,9 @@ class SourceLoader {
   std::unique_ptr<SourceTree> tree_;
   std::vector<std::string> paths_;
   std::vector<std::size_t> cpp_files_;
+  // Those that name a predicate, and those that only define functions that sound like one.
+  std::vector<std::size_t> asking_;
+  std::vector<std::size_t> naming_;
   TreeRecords records_;
   Facts facts_;
 };

@@ -95,9 +95,12 @@ std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& pa
         if (!texts.read(file, text)) continue;
         total += text.size();
         if (total > most_backend_bytes) break;
-        code.add(static_cast<std::uint32_t>(file), paths[file], std::move(text));
+        const auto stated = options.stated.find(file);
+        code.add(static_cast<std::uint32_t>(file), paths[file], std::move(text),
+                 stated == options.stated.end() ? StatedEnumerators() : stated->second);
       }
       if (total <= most_backend_bytes) {
+        code.resolve_names(enumerations);
         found[group] = find_dispatch_pairs(code, enumerations, options);
       }
     }
@@ -107,6 +110,22 @@ std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& pa
     for (DispatchPair& pair : some) pairs.push_back(std::move(pair));
   }
   return pairs;
+}
+
+std::vector<std::size_t> files_of_pairs(const std::vector<std::string>& paths,
+                                        const std::vector<std::size_t>& asking,
+                                        const std::vector<std::size_t>& naming) {
+  std::set<std::string_view> folders;
+  for (const std::size_t file : asking) {
+    if (!is_header_path(paths[file])) folders.insert(folder_of(paths[file]));
+  }
+  std::vector<std::size_t> files;
+  for (std::size_t file = 0; file < paths.size(); ++file) {
+    if (!is_source_path(paths[file]) || is_header_path(paths[file])) continue;
+    const bool names = std::binary_search(naming.begin(), naming.end(), file);
+    if (names || nearest(folders, paths[file]) != nullptr) files.push_back(file);
+  }
+  return files;
 }
 
 std::vector<AgreeingTables> load_agreeing_tables(const std::vector<std::string>& paths,

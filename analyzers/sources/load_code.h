@@ -21,6 +21,11 @@ std::vector<DispatchPair> load_dispatch_pairs(const std::vector<std::string>& pa
                                               const PairOptions& options, unsigned threads,
                                               const SourceTexts& texts);
 
+// The sources that are looked into for these.
+std::vector<std::size_t> files_of_pairs(const std::vector<std::string>& paths,
+                                        const std::vector<std::size_t>& asking,
+                                        const std::vector<std::size_t>& naming);
+
 // The tables of a tree over enumerations. `files`: those that may hold one.
 std::vector<AgreeingTables> load_agreeing_tables(const std::vector<std::string>& paths,
                                                  const std::vector<std::size_t>& files,

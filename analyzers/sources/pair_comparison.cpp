@@ -23,7 +23,11 @@ bool sounds_like_counter(std::string_view enumerator) {
 
 // Counts the values and is none: no value comes after it, as one does after `OP_SOFT_MAX`.
 bool is_counter(const CodeEnumeration& enumeration, std::string_view enumerator) {
-  for (std::size_t at = enumeration.enumerators.size(); at-- > 0;) {
+  // Several counters stand at the end, and names of the first and the last of each group.
+  constexpr std::size_t most_at_end = 256;
+  if (!sounds_like_counter(enumerator)) return false;
+  std::size_t steps = 0;
+  for (std::size_t at = enumeration.enumerators.size(); at-- > 0 && steps < most_at_end; ++steps) {
     const std::string_view last = enumeration.enumerators[at];
     if (!sounds_like_counter(last) && !enumeration.is_alias[at]) return false;
     if (last == enumerator) return sounds_like_counter(last);
@@ -60,6 +64,7 @@ std::optional<DispatchPair> PairComparison::compare(
   all.pair.predicate = place_of_function(predicate);
   all.pair.table = place_of_function(*dispatches.front());
   run_kinds(all);
+  if (met_unknown_) return {};
   all.pair.accepts_the_rest = all.accepts_the_rest;
   find_accepted_labels(code_, enumerations_, *all.asked.function, all.asked.enumeration,
                        all.pair.tested);
@@ -239,6 +244,7 @@ void PairComparison::run_kind(Compared& all, std::string_view value, EnumeratorR
                               const std::vector<RunOutcome>& baselines) {
   const Assumed asked{{all.asked.expression, value}};
   const RunOutcome outcome = predicate.run(*all.asked.function, all.asked.root, asked);
+  met_unknown_ = met_unknown_ || predicate.met_unknown();
   const CodePlace label = named_label(predicate, value);
   const bool always = label.second != no_token && predicate.returned_there() == is_true;
   const std::vector<OpenSwitch> asked_further = predicate.open_switches();
@@ -248,6 +254,7 @@ void PairComparison::run_kind(Compared& all, std::string_view value, EnumeratorR
     EnumeratorRun run = dispatch_run();
     const Served one = serve(run, all.dispatches[at], {{all.dispatches[at].expression, value}},
                              baselines[at], value);
+    met_unknown_ = met_unknown_ || run.met_unknown();
     if (one.handled || (one.named && !served.handled)) served = one;
     const std::vector<OpenSwitch>& open = run.open_switches();
     served_further.insert(served_further.end(), open.begin(), open.end());

@@ -92,6 +92,8 @@ class PairComparison {
   EnumeratorRun::Options run_options_;
   EnumeratorRun::Options removing_;
   std::set<std::string, std::less<>> noop_;
+  // A function holds the value against something of which nothing tells what it is.
+  bool met_unknown_ = false;
 };
 
 }  // namespace opseal

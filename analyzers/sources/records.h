@@ -44,6 +44,10 @@ struct DispatchSite {
   std::vector<std::string> dtypes;
   // There is none but these.
   bool known = true;
+  // Labels of which the text doesn't say what dtype they are.
+  std::vector<SourcePlace> unknown;
+  // Those were told by their values.
+  bool typed = false;
   // As written in the file; empty where there is none.
   std::string macro;
   SourcePlace place;

@@ -78,6 +78,13 @@ const std::vector<Group>& groups() {
 
 }  // namespace
 
+std::string_view dtype_of_enumerator(std::string_view name) {
+  const auto found =
+      std::find_if(std::begin(scalar_types), std::end(scalar_types),
+                   [name](const ScalarType& type) { return type.enumerator == name; });
+  return found == std::end(scalar_types) ? std::string_view() : found->dtype;
+}
+
 std::string_view scalar_type_of(Tokens tokens) {
   if (tokens.empty() || tokens.size() > 9) return {};
   for (std::size_t at = 0; at < tokens.size(); ++at) {
@@ -90,10 +97,7 @@ std::string_view scalar_type_of(Tokens tokens) {
     if (name.size() < 2 || name[0] != 'k') return {};
     name.remove_prefix(1);
   }
-  const auto found =
-      std::find_if(std::begin(scalar_types), std::end(scalar_types),
-                   [name](const ScalarType& type) { return type.enumerator == name; });
-  return found == std::end(scalar_types) ? std::string_view() : found->dtype;
+  return dtype_of_enumerator(name);
 }
 
 std::optional<DispatchGroup> dispatch_group(std::string_view name) {

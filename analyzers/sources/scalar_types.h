@@ -12,6 +12,8 @@ namespace opseal {
 
 // `at::ScalarType::Half`, `torch::kFloat16`; empty where the tokens are nothing of the kind.
 std::string_view scalar_type_of(Tokens tokens);
+// `Half`
+std::string_view dtype_of_enumerator(std::string_view name);
 
 // The dtypes that a dispatch macro has by itself, and how many enumerators it takes in front of
 // what it tests: `FLOATING_TYPES_AND2` is f32 and f64, and two. Nothing where the group is unknown.

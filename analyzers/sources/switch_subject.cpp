@@ -70,6 +70,7 @@ class SubjectFinder {
       ++range.begin;
       if (!range.empty() && tokens_[range.end - 1].is(')')) --range.end;
     }
+    range = code_.value_in(file_, range);
     if (range.empty() || !tokens_[range.begin].is_identifier()) return;
     std::string text;
     for (std::uint32_t at = range.begin; at < range.end; ++at) {
@@ -90,7 +91,7 @@ class SubjectFinder {
     std::string_view enumerator;
     for (const Statement& inner : statement.body) {
       if (inner.kind != StatementKind::case_label || inner.tokens.empty()) continue;
-      const Token& last = tokens_[inner.tokens.end - 1];
+      const Token& last = tokens_[code_.value_in(file_, inner.tokens).end - 1];
       if (!last.is_identifier()) continue;
       ++labels;
       if (enumerations_.of(last.text) != nullptr) enumerator = last.text;

@@ -180,6 +180,7 @@ void write_dispatches(const std::vector<DispatchSite>& sites, const SourcePlace&
     const std::uint32_t item = writer.open(Key::none, NodeType::object, site.place);
     writer.text_if(Key::expression, site.expression, site.place);
     if (site.known) writer.texts(Key::dtypes, site.dtypes, site.place);
+    if (site.typed) writer.text(Key::tier, "typed", site.place);
     writer.text_if(Key::macro, site.macro, site.place);
     if (site.kind == DispatchKind::check) writer.truth(Key::checked, true, site.place);
     if (site.kind == DispatchKind::test) writer.truth(Key::tested, true, site.place);

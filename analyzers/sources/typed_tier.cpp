@@ -4,10 +4,13 @@
 #include <filesystem>
 #include <set>
 #include <unordered_set>
+#include <utility>
 
 #include "analyzers/clang/prelude.h"
 #include "analyzers/source/needles.h"
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/sources/scalar_types.h"
+#include "analyzers/sources/typed_keys.h"
 #include "analyzers/words.h"
 
 namespace fs = std::filesystem;
@@ -98,6 +101,9 @@ TypedTier::TypedTier(const SourceTree& tree, const std::vector<std::string>& pat
 
 void TypedTier::run(const TypedOptions& options, unsigned threads, TreeRecords& records) {
   want_functions(records.torch);
+  want_keys(records.files);
+  want_launchers(records.devices);
+  want_dtypes(records.torch);
   want_words();
   const auto ask_all = [&] {
     while (ask(options, threads, records)) {
@@ -107,6 +113,106 @@ void TypedTier::run(const TypedOptions& options, unsigned threads, TreeRecords& 
   if (want_definitions(records)) ask_all();
   settle_functions(records.torch);
   settle_uses(records);
+  settle_keys(answers_, records.files);
+  settle_launches(records.devices);
+  settle_dtypes(records.torch);
+}
+
+// Files that choose by dtype with labels of which the text doesn't say what they are.
+void TypedTier::want_dtypes(const std::vector<TorchRecord>& records) {
+  for (const TorchRecord& record : records) {
+    for (const DispatchSite& site : record.dispatches) {
+      for (const SourcePlace& label : site.unknown) wanted_[label.file].asked = true;
+    }
+  }
+}
+
+void TypedTier::settle_dtypes(std::vector<TorchRecord>& records) const {
+  std::map<std::pair<std::size_t, std::uint32_t>, std::string_view> dtypes_at;
+  for (std::size_t file = 0; file < answers_.size(); ++file) {
+    for (const TypedEnumerator& value : answers_[file].values) {
+      dtypes_at.try_emplace({file, value.place.offset}, dtype_of_enumerator(value.name));
+    }
+  }
+  const auto dtype_at = [&dtypes_at](const SourcePlace& label) {
+    const auto found = dtypes_at.find({label.file, label.offset});
+    return found == dtypes_at.end() ? std::string_view() : found->second;
+  };
+  for (TorchRecord& record : records) {
+    for (DispatchSite& site : record.dispatches) {
+      if (site.unknown.empty()) continue;
+      std::set<std::string> dtypes(site.dtypes.begin(), site.dtypes.end());
+      for (const SourcePlace& label : site.unknown) dtypes.emplace(dtype_at(label));
+      // One is still not known.
+      if (dtypes.contains("")) continue;
+      site.dtypes.assign(dtypes.begin(), dtypes.end());
+      site.known = true;
+      site.typed = true;
+    }
+  }
+}
+
+// Files of functions that give back the error of a launch, and those that name one of these.
+void TypedTier::want_launchers(const std::vector<DeviceCode>& devices) {
+  const Needles returned({"return cudaGetLastError", "return hipGetLastError"});
+  std::set<std::string> names;
+  std::string bytes;
+  for (const std::size_t file : cpp_files_) {
+    const LaunchCode& code = devices[file].launches;
+    if (code.launches.empty() || is_header_path(paths_[file]) || !texts_.read(file, bytes)) continue;
+    if (!returned.occur_in(bytes)) continue;
+    wanted_[file].asked = true;
+    for (const KernelLaunch& launch : code.launches) {
+      const std::string name(base_of(code.functions[launch.function].name));
+      if (launch.checked && name.size() >= 3) names.insert(name);
+    }
+  }
+  if (names.empty()) return;
+  const Needles needles({names.begin(), names.end()});
+  for (const std::size_t file : cpp_files_) {
+    Wanted& wanted = wanted_[file];
+    if (wanted.asked || is_header_path(paths_[file]) || !texts_.read(file, bytes)) continue;
+    wanted.asked = needles.occur_in(bytes);
+  }
+}
+
+// A call that drops the error which a function took from its launch is a launch that nobody checks.
+void TypedTier::settle_launches(std::vector<DeviceCode>& devices) const {
+  std::map<std::string_view, bool> plain;
+  for (const TypedFile& answer : answers_) {
+    for (const TypedLauncher& launcher : answer.launchers) {
+      const auto [known, is_new] = plain.try_emplace(launcher.name, launcher.plain);
+      known->second = known->second && launcher.plain;
+    }
+  }
+  for (std::size_t file = 0; file < answers_.size(); ++file) {
+    for (const TypedLostError& lost : answers_[file].lost_errors) {
+      const auto known = plain.find(lost.callee);
+      if (known == plain.end() || !known->second) continue;
+      LaunchCode& code = devices[file].launches;
+      NamingCode function;
+      function.name = lost.function;
+      code.functions.push_back(std::move(function));
+      KernelLaunch launch;
+      launch.kernel = lost.name;
+      launch.function = static_cast<std::uint32_t>(code.functions.size() - 1);
+      launch.typed = true;
+      launch.place = place_in(file, lost.place);
+      code.launches.push_back(std::move(launch));
+    }
+  }
+}
+
+// Functions that tell keys apart; those of headers, too.
+void TypedTier::want_keys(const std::vector<FileRecords>& files) {
+  for (const std::size_t file : cpp_files_) {
+    Wanted& wanted = wanted_[file];
+    for (const KeyFunction& function : files[file].keys.functions) {
+      if (!function.whole && !function.type.empty()) wanted.keys.push_back(function.place.offset);
+    }
+    std::sort(wanted.keys.begin(), wanted.keys.end());
+    wanted.asked = wanted.asked || !wanted.keys.empty();
+  }
 }
 
 // The functions that are handed to torch: those with a place are asked for by it, others by name.
@@ -127,13 +233,46 @@ void TypedTier::want_functions(const std::vector<TorchRecord>& records) {
   }
 }
 
+void TypedTier::want_enumerators(const std::vector<std::size_t>& files) {
+  const Needles words({"case ", "==", "!="});
+  std::string bytes;
+  for (const std::size_t file : files) {
+    if (texts_.read(file, bytes) && words.occur_in(bytes)) wanted_[file].asked = true;
+  }
+}
+
+std::map<std::size_t, StatedEnumerators> TypedTier::enumerators() const {
+  std::map<std::size_t, StatedEnumerators> found;
+  const auto sorted = [](const std::vector<TypedEnumerator>& list) {
+    std::vector<StatedValue> values;
+    for (const TypedEnumerator& one : list) {
+      values.push_back({one.place.offset, one.place.length, one.name});
+    }
+    std::sort(values.begin(), values.end(), [](const StatedValue& one, const StatedValue& other) {
+      return one.offset < other.offset;
+    });
+    // A macro may bring several to one place.
+    const auto same = std::unique(values.begin(), values.end(),
+                                  [](const StatedValue& one, const StatedValue& other) {
+                                    return other.offset < one.offset + one.length;
+                                  });
+    values.erase(same, values.end());
+    return values;
+  };
+  for (std::size_t file = 0; file < answers_.size(); ++file) {
+    StatedEnumerators stated{sorted(answers_[file].values), sorted(answers_[file].enumerators)};
+    if (!stated.empty()) found.emplace(file, std::move(stated));
+  }
+  return found;
+}
+
 // Files that register by what they define, and those that keep what a call gives.
 void TypedTier::want_words() {
   const Needles words({"egister", "egistr"});
   std::string bytes;
   for (const std::size_t file : cpp_files_) {
     Wanted& wanted = wanted_[file];
-    wanted.asked = !wanted.functions.empty() || !wanted.names.empty();
+    wanted.asked = wanted.asked || !wanted.functions.empty() || !wanted.names.empty();
     // What a header says is read with the files that include it.
     if (wanted.asked || is_header_path(paths_[file]) || !texts_.read(file, bytes)) continue;
     wanted.asked = words.occur_in(bytes) || keeps_from_call(bytes);
@@ -204,6 +343,7 @@ TypedQuestion TypedTier::question_for(std::size_t file) const {
   if (texts_.read(file, bytes)) question.text += bytes;
   question.functions = wanted_[file].functions;
   question.names = wanted_[file].names;
+  question.keys = wanted_[file].keys;
   if (commands_.empty() || opened_[file].empty()) return question;
   std::error_code error;
   question.open_path = fs::absolute(opened_[file], error).lexically_normal().string();
@@ -254,6 +394,11 @@ bool TypedTier::ask(const TypedOptions& options, unsigned threads, TreeRecords& 
 }
 
 void TypedTier::add_answer(std::size_t file, TypedFile& answer, TreeRecords& records) {
+  // What else a header says is read with the files that include it.
+  if (is_header_path(paths_[file])) {
+    answers_[file].keys = std::move(answer.keys);
+    return;
+  }
   std::vector<RegistrarRecord>& registrars = records.files[file].registrars;
   const std::size_t read_as_text = registrars.size();
   for (const TypedStatus& status : answer.statuses) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,17 +25,26 @@ class TypedTier {
             const std::vector<std::size_t>& cpp_files, std::vector<std::string> opened,
             std::string root, SourceTexts texts);
 
+  // Files whose enumerators are asked for.
+  void want_enumerators(const std::vector<std::size_t>& files);
   // Asks, and adds the answers to the records. Problems go to the records of their files.
   void run(const TypedOptions& options, unsigned threads, TreeRecords& records);
+
+  // By number of the file: what of its enumerators the text alone doesn't tell.
+  std::map<std::size_t, StatedEnumerators> enumerators() const;
 
  private:
   struct Wanted {
     std::vector<std::uint32_t> functions;
     std::vector<std::string> names;
+    std::vector<std::uint32_t> keys;
     bool asked = false;
     bool answered = false;
   };
   void want_functions(const std::vector<TorchRecord>& records);
+  void want_launchers(const std::vector<DeviceCode>& devices);
+  void want_dtypes(const std::vector<TorchRecord>& records);
+  void want_keys(const std::vector<FileRecords>& files);
   void want_words();
   bool want_definitions(const TreeRecords& records);
   TypedQuestion question_for(std::size_t file) const;
@@ -44,6 +54,8 @@ class TypedTier {
   void add_answer(std::size_t file, TypedFile& answer, TreeRecords& records);
   void settle_functions(std::vector<TorchRecord>& records) const;
   void settle_uses(TreeRecords& records) const;
+  void settle_dtypes(std::vector<TorchRecord>& records) const;
+  void settle_launches(std::vector<DeviceCode>& devices) const;
 
   const SourceTree& tree_;
   const std::vector<std::string>& paths_;
