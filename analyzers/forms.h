@@ -31,7 +31,7 @@ inline constexpr std::string_view system_words[] = {"brainevent",     "jax",
                                                     "executorch",     "fuel",
                                                     "torch-autograd", "jax-derivatives",
                                                     "paddle",         "engine",
-                                                    "triton"};
+                                                    "triton",         "ctypes"};
 inline constexpr Form system_form{.text = true, .words = system_words};
 
 inline constexpr std::string_view tier_words[] = {"lexed", "typed"};

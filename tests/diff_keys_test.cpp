@@ -41,6 +41,7 @@ constexpr Exception exceptions[] = {
     {"functions.exempt", "how a kernel of Triton is written, not what is registered"},
     {"functions.kinds", "how a kernel of Triton is written, not what is registered"},
     {"functions.required_inputs", "how a kernel of Triton is written, not what is registered"},
+    {"functions.results", "of a function of C, whose two sides are one build's"},
     {"functions.variadic", "nobody counts what it takes"},
     {"launches.*", "how code is written, not what is registered"},
     {"pointers.*", "how code is written, not what is registered"},

@@ -37,6 +37,7 @@ class DocumentWriter {
     write_tvm_document(writer);
     write_executorch_document(writer);
     write_extension_document(writer);
+    write_foreign_document(writer);
     write_plugin_documents(writer);
     write_pair_document(writer);
     write_registrar_document(writer);
@@ -269,6 +270,17 @@ class DocumentWriter {
     if (undecided.size() == records.size()) return;
     begin("tensorflow", files, undecided, writer);
     write_tensorflow(records, folder_.partial, writer);
+    writer.end();
+  }
+
+  void write_foreign_document(PlacedWriter& writer) {
+    const ForeignTree& tree = records_.foreign;
+    if (tree.uses.empty()) return;
+    std::set<std::uint32_t> files;
+    for (const ForeignUse& use : tree.uses) files.insert(use.file);
+    for (const CFunction& function : tree.functions) files.insert(function.place.file);
+    begin(foreign_system, files, {}, writer);
+    write_foreign(tree, writer);
     writer.end();
   }
 

@@ -17,6 +17,7 @@
 #include "analyzers/sources/engines_cpp.h"
 #include "analyzers/sources/executorch.h"
 #include "analyzers/sources/extensions.h"
+#include "analyzers/sources/foreign.h"
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
 #include "analyzers/sources/key_code.h"
@@ -69,6 +70,7 @@ struct FileRecords {
   std::vector<AlternativesRecord> alternatives;
   PluginRecords plugins;
   std::vector<TritonRecord> triton;
+  std::vector<ForeignRecord> foreign;
   std::vector<PythonTable> python_tables;
   CppMaps maps;
   std::vector<RegistrarRecord> registrars;
@@ -92,6 +94,7 @@ struct TreeRecords {
   std::vector<AgreeingTables> tables;
   std::vector<ExtensionBlock> extensions;
   ExtensionTree extension_uses;
+  ForeignTree foreign;
   PluginRecords plugins;
   std::vector<Engine> engines;
   // By number of the file.

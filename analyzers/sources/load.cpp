@@ -255,10 +255,11 @@ class SourceLoader {
     const bool alternatives = may_hold_alternatives(bytes);
     const bool keys = may_hold_key_classes(bytes);
     const bool triton = may_hold_triton(bytes);
+    const bool foreign = may_hold_foreign(bytes);
     const bool told =
         registers || autograd || gradients || caches || support || alternatives || triton;
     const bool tables = may_hold_tables(bytes);
-    if (!told && !tables && !keys) return;
+    if (!told && !tables && !keys && !foreign) return;
     try {
       const ParsedPython file(bytes);
       if (tables) records_.files[number].python_tables = find_python_tables(file);
@@ -273,6 +274,7 @@ class SourceLoader {
       }
       if (keys) records_.files[number].keys = read_key_classes(file, number);
       if (caches) add_caches(number, find_python_caches(file));
+      if (foreign) records_.files[number].foreign.push_back({number, find_python_foreign(file)});
       if (triton) records_.files[number].triton.push_back({number, find_python_triton(file)});
       if (autograd) {
         add_autograd(autograd_classes(find_python_autograd(file), number), paths_[number],
@@ -416,6 +418,7 @@ class SourceLoader {
     }
     count_applied(paths_, read_, records_.files);
     find_extensions();
+    find_foreign();
     join_plugins(paths_, cpp_files_, read_, records_.files, records_.plugins);
     find_declarations(records);
     find_choices(records);
@@ -464,6 +467,15 @@ class SourceLoader {
     for (FileRecords& file : records_.files) others.merge(file.module_texts);
     records_.extension_uses =
         find_extension_uses(records_.extensions, others, paths_, folder_.partial, read_);
+  }
+
+  // Functions of C that Python calls through `ctypes`.
+  void find_foreign() {
+    std::vector<ForeignRecord> said;
+    for (FileRecords& file : records_.files) {
+      std::move(file.foreign.begin(), file.foreign.end(), std::back_inserter(said));
+    }
+    records_.foreign = join_foreign(std::move(said), paths_, cpp_files_, read_);
   }
 
   void find_engines() {
