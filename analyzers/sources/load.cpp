@@ -52,6 +52,7 @@
 #include "analyzers/sources/registrars_cpp.h"
 #include "analyzers/sources/registrars_python.h"
 #include "analyzers/sources/result_dtypes.h"
+#include "analyzers/sources/static_tables.h"
 #include "analyzers/sources/support_python.h"
 #include "analyzers/sources/targets.h"
 #include "analyzers/sources/tensorflow.h"
@@ -427,6 +428,9 @@ class SourceLoader {
     find_result_dtypes(cpp_files_, read_, records);
     find_pairs();
     find_tables();
+    for (RegistrarRecord& one : find_static_tables(paths_, cpp_files_, read_)) {
+      records_.files[one.place.file].registrars.push_back(std::move(one));
+    }
     join_devices();
     find_engines();
     ask_types();
