@@ -63,6 +63,7 @@ constexpr Field jvp_fields[] = {
     {tangent_operators, &tangent_operators_form, false,
      "for each rule, the operators that it feeds the tangent to; null: not known"},
     {function, &function_or_null, false, "the one function of the other kinds"},
+    {uses, &texts_form, false, "attributes of the operator that it reads"},
 };
 constexpr Form jvp_form{.name = "Jvp", .null = true, .fields = jvp_fields};
 
@@ -110,6 +111,7 @@ constexpr Field batching_fields[] = {
     {function, &function_or_null, false, "the rule, where it is a function of its own"},
     {checked, &truth_form, false,
      "false: it uses axes of operands and asks nowhere whether these are mapped at all"},
+    {uses, &texts_form, false, "attributes of the operator that it reads"},
 };
 constexpr Form batching_form{.name = "Batching", .null = true, .fields = batching_fields};
 

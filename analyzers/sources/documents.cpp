@@ -38,6 +38,7 @@ class DocumentWriter {
     write_executorch_document(writer);
     write_extension_document(writer);
     write_foreign_document(writer);
+    write_mlx_document(writer);
     write_plugin_documents(writer);
     write_pair_document(writer);
     write_registrar_document(writer);
@@ -281,6 +282,14 @@ class DocumentWriter {
     for (const CFunction& function : tree.functions) files.insert(function.place.file);
     begin(foreign_system, files, {}, writer);
     write_foreign(tree, writer);
+    writer.end();
+  }
+
+  void write_mlx_document(PlacedWriter& writer) {
+    const std::vector<MlxPrimitive> primitives = gathered(&FileRecords::mlx);
+    if (primitives.empty()) return;
+    begin(mlx_system, files_of(primitives), {}, writer);
+    write_mlx(primitives, writer);
     writer.end();
   }
 

@@ -21,6 +21,7 @@
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
 #include "analyzers/sources/key_code.h"
+#include "analyzers/sources/mlx.h"
 #include "analyzers/sources/onnx.h"
 #include "analyzers/sources/paddle.h"
 #include "analyzers/sources/plugin_classes.h"
@@ -71,6 +72,7 @@ struct FileRecords {
   PluginRecords plugins;
   std::vector<TritonRecord> triton;
   std::vector<ForeignRecord> foreign;
+  std::vector<MlxPrimitive> mlx;
   std::vector<PythonTable> python_tables;
   CppMaps maps;
   std::vector<RegistrarRecord> registrars;

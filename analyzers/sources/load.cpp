@@ -174,7 +174,8 @@ class SourceLoader {
         const bool plugins = may_hold_plugins(bytes);
         const bool paths = may_hold_path_caches(bytes);
         const bool makers = may_hold_key_makers(bytes);
-        if (device_code || keys || maps || memos || plugins || paths || makers)
+        const bool mlx = may_hold_mlx(bytes);
+        if (device_code || keys || maps || memos || plugins || paths || makers || mlx)
           read_plain(number, bytes, plain);
         if (device_code) {
           read_device_code(plain, paths_[at], records_.devices[at]);
@@ -182,6 +183,7 @@ class SourceLoader {
               accepted_lines(bytes, records_.files[at].ignores, "launch-unchecked");
         }
         if (keys) read_key_code(number, plain);
+        if (mlx) read_mlx(plain, records_.files[at].mlx);
         if (memos) add_caches(number, read_memos(plain));
         if (paths) add_caches(number, read_path_caches(plain));
         if (makers) add_caches(number, read_key_makers(plain));
