@@ -41,7 +41,8 @@ inline constexpr std::string_view system_words[] = {"brainevent",
                                                     "engine",
                                                     "triton",
                                                     "ctypes",
-                                                    "mlx"};
+                                                    "mlx",
+                                                    "torch-native"};
 inline constexpr Form system_form{.text = true, .words = system_words};
 
 inline constexpr std::string_view tier_words[] = {"lexed", "typed"};

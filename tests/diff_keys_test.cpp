@@ -72,7 +72,6 @@ constexpr Exception exceptions[] = {
      "what a creator declares; rules hold what it reads against it"},
     {"operators.kernels.values", "how the code is written; rules hold it against `attributes`"},
     {"operators.kernels.variadic", "what could not be read, not what is registered"},
-    {"operators.batching.uses", "how the code is written; rules hold it against `attributes`"},
     {"operators.jvp.uses", "how the code is written; rules hold it against `attributes`"},
     {"operators.kernels.reads", "what a creator looks for; rules hold it against what it declares"},
     {"operators.kernels.built.*", "what the creator's plugins do; rules hold it against itself"},

@@ -73,6 +73,7 @@ struct FileRecords {
   std::vector<TritonRecord> triton;
   std::vector<ForeignRecord> foreign;
   std::vector<MlxPrimitive> mlx;
+  std::vector<TorchRecord> native_gradients;
   std::vector<PythonTable> python_tables;
   CppMaps maps;
   std::vector<RegistrarRecord> registrars;
@@ -97,6 +98,7 @@ struct TreeRecords {
   std::vector<ExtensionBlock> extensions;
   ExtensionTree extension_uses;
   ForeignTree foreign;
+  std::vector<TorchRecord> native_gradients;
   PluginRecords plugins;
   std::vector<Engine> engines;
   // By number of the file.

@@ -44,6 +44,7 @@
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/load_plugins.h"
 #include "analyzers/sources/memo_code.h"
+#include "analyzers/sources/native_gradients.h"
 #include "analyzers/sources/onnx.h"
 #include "analyzers/sources/paddle.h"
 #include "analyzers/sources/path_code.h"
@@ -175,7 +176,8 @@ class SourceLoader {
         const bool paths = may_hold_path_caches(bytes);
         const bool makers = may_hold_key_makers(bytes);
         const bool mlx = may_hold_mlx(bytes);
-        if (device_code || keys || maps || memos || plugins || paths || makers || mlx)
+        const bool gradients = may_hold_native_gradients(bytes);
+        if (device_code || keys || maps || memos || plugins || paths || makers || mlx || gradients)
           read_plain(number, bytes, plain);
         if (device_code) {
           read_device_code(plain, paths_[at], records_.devices[at]);
@@ -183,6 +185,7 @@ class SourceLoader {
               accepted_lines(bytes, records_.files[at].ignores, "launch-unchecked");
         }
         if (keys) read_key_code(number, plain);
+        if (gradients) read_native_gradients(plain, records_.files[at].native_gradients);
         if (mlx) read_mlx(plain, records_.files[at].mlx);
         if (memos) add_caches(number, read_memos(plain));
         if (paths) add_caches(number, read_path_caches(plain));
@@ -454,11 +457,22 @@ class SourceLoader {
       record.place = function->place;
       records.push_back(std::move(record));
     }
+    std::vector<TorchRecord> native;
+    for (FileRecords& file : records_.files) {
+      std::move(file.native_gradients.begin(), file.native_gradients.end(),
+                std::back_inserter(native));
+    }
+    drop_registered(records, native);
+    const std::size_t others = records.size();
+    if (!folder_.partial) std::move(native.begin(), native.end(), std::back_inserter(records));
     find_dispatches(paths_, cpp_files_, read_, threads_, records);
     forget_converted(paths_, read_, records);
     for (std::size_t at = 0; at < bound.size(); ++at) {
       bound[at]->dispatches = std::move(records[kernels + at].dispatches);
     }
+    records_.native_gradients.assign(
+        std::make_move_iterator(records.begin() + static_cast<std::ptrdiff_t>(others)),
+        std::make_move_iterator(records.end()));
     records.resize(kernels);
   }
 
