@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t most_uses = 8192;
 constexpr std::size_t most_names = 16384;
 constexpr std::size_t most_depth = 8;
+// Expressions that are asked whether they are a library.
+constexpr std::size_t most_steps = 1'000'000;
 
 constexpr std::string_view loaders[] = {
     "ctypes.CDLL",
@@ -79,8 +81,8 @@ class Reader {
     return name == no_syntax ? std::string_view() : syntax_.text_of(name);
   }
 
-  bool is_library(SyntaxIndex expression, std::size_t depth = 0) const {
-    if (expression == no_syntax || depth > most_depth) return false;
+  bool is_library(SyntaxIndex expression, std::size_t depth = 0) {
+    if (expression == no_syntax || depth > most_depth || ++steps_ > most_steps) return false;
     if (syntax_.is(expression, SyntaxKind::call)) {
       const SyntaxIndex function = syntax_.child(expression, SyntaxField::function);
       if (function == no_syntax) return false;
@@ -98,26 +100,39 @@ class Reader {
              returns_library(made->value, depth + 1);
     }
     if (syntax_.is(expression, SyntaxKind::identifier)) {
-      bool any = false;
       for (const PythonBinding& one : scopes_.find(syntax_.text_of(expression), expression)) {
         if (one.kind == PythonBinding::Kind::parameter && says_library(one.value)) return true;
-        if (one.kind != PythonBinding::Kind::value) return false;
-        if (syntax_.is(one.value, SyntaxKind::none)) continue;
-        if (!is_library(one.value, depth + 1)) return false;
-        any = true;
+        // Beside it may stand what is there without the library.
+        if (one.kind == PythonBinding::Kind::value && is_library(one.value, depth + 1)) return true;
       }
-      return any;
+      return false;
     }
     if (syntax_.is(expression, SyntaxKind::attribute)) {
+      const auto [known, is_new] = libraries_.emplace(syntax_.text_of(expression), false);
+      if (!is_new) return known->second;
       bool any = false;
       for (const SyntaxIndex value : scopes_.assigned(syntax_.text_of(expression))) {
         if (syntax_.is(value, SyntaxKind::none)) continue;
         if (!is_library(value, depth + 1)) return false;
         any = true;
       }
+      known->second = any;
       return any;
     }
     return false;
+  }
+
+  // What a name of another module is called there; empty where it is none.
+  std::string imported_name(SyntaxIndex expression) const {
+    if (!syntax_.is(expression, SyntaxKind::identifier)) return {};
+    const PythonBinding* binding = scopes_.only(syntax_.text_of(expression), expression);
+    if (binding == nullptr || binding->kind != PythonBinding::Kind::import) return {};
+    const std::size_t dot = binding->path.rfind('.');
+    // A module itself, or a function of the standard library.
+    if (dot == std::string::npos || dot + 1 == binding->path.size()) return {};
+    const std::string_view path = binding->path;
+    if (path.starts_with("ctypes.") || path.starts_with("os.")) return {};
+    return std::string(path.substr(dot + 1));
   }
 
   // `lib: ctypes.CDLL`.
@@ -126,7 +141,7 @@ class Reader {
     return type != no_syntax && syntax_.text_of(type).ends_with("CDLL");
   }
 
-  bool returns_library(SyntaxIndex definition, std::size_t depth) const {
+  bool returns_library(SyntaxIndex definition, std::size_t depth) {
     if (!syntax_.is(definition, SyntaxKind::function_definition)) return false;
     const SyntaxIndex body = syntax_.child(definition, SyntaxField::body);
     if (body == no_syntax) return false;
@@ -138,7 +153,7 @@ class Reader {
   }
 
   // The name of the function that an expression is; empty where only the running code knows it.
-  std::string function_of(SyntaxIndex expression, std::size_t depth = 0) const {
+  std::string function_of(SyntaxIndex expression, std::size_t depth = 0) {
     if (expression == no_syntax || depth > most_depth) return {};
     if (syntax_.is(expression, SyntaxKind::attribute)) {
       const std::string_view name = attribute_of(expression);
@@ -196,6 +211,10 @@ class Reader {
   void look_at_assignment(SyntaxIndex assignment) {
     const SyntaxIndex left = syntax_.child(assignment, SyntaxField::left);
     const SyntaxIndex right = syntax_.child(assignment, SyntaxField::right);
+    if (syntax_.is(left, SyntaxKind::identifier) && right != no_syntax &&
+        syntax_.is(scopes_.scope_of(assignment), SyntaxKind::module) && is_library(right)) {
+      found_.libraries.emplace(syntax_.text_of(left));
+    }
     if (!syntax_.is(left, SyntaxKind::attribute) || right == no_syntax) return;
     const std::string_view word = attribute_of(left);
     if (word != "argtypes" && word != "restype") return;
@@ -229,7 +248,11 @@ class Reader {
     PythonForeign use;
     use.name = attribute_of(function);
     // Anything may have a method of that name.
-    if (!is_library(syntax_.child(function, SyntaxField::object))) return;
+    const SyntaxIndex object = syntax_.child(function, SyntaxField::object);
+    if (!is_library(object)) {
+      use.imported = imported_name(object);
+      if (use.imported.empty()) return;
+    }
     use.called = true;
     use.place = syntax_.place_of(call);
     use.uses_result = !syntax_.is(syntax_[call].parent, SyntaxKind::expression_statement);
@@ -265,6 +288,9 @@ class Reader {
   ForeignTypes types_;
   // By name; those of which there are several are none.
   std::map<std::string_view, SyntaxIndex> functions_;
+  // Attributes that are one, as written.
+  std::map<std::string_view, bool> libraries_;
+  std::size_t steps_ = 0;
   PythonForeignFile found_;
 };
 

@@ -18,6 +18,8 @@ struct PythonForeign {
   std::string name;
   PythonPlace place;
   bool called = false;
+  // Of a call on what another file may load: its name there.
+  std::string imported;
   // Somebody looks at what the call returns.
   bool uses_result = false;
   // Of `argtypes`, or of the arguments of a call: `address` is one that is given as a plain number.
@@ -28,6 +30,8 @@ struct PythonForeign {
 
 struct PythonForeignFile {
   std::vector<PythonForeign> uses;
+  // Names of the file that are libraries.
+  std::set<std::string> libraries;
   // Names that are handed on, so that something else may declare them.
   std::set<std::string> handed_on;
   // Functions are declared whose names only the running code knows.

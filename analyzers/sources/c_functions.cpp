@@ -265,8 +265,8 @@ class Reader {
 
 }  // namespace
 
-void add_linkage_macros(std::string_view bytes, std::set<std::string, std::less<>>& macros) {
-  constexpr std::string_view mark = "extern \"C\"";
+void add_linkage_macros(std::string_view bytes, std::string_view mark,
+                        std::set<std::string, std::less<>>& macros) {
   constexpr std::string_view directive = "define";
   for (std::size_t at = bytes.find(mark); at != bytes.npos; at = bytes.find(mark, at + 1)) {
     const std::size_t line = at == 0 ? 0 : bytes.rfind('\n', at - 1) + 1;

@@ -22,8 +22,10 @@ struct CFunction {
   BuildCondition when;
 };
 
-// Macros of a text that stand for `extern "C"`, and for what else is said of a function.
-void add_linkage_macros(std::string_view bytes, std::set<std::string, std::less<>>& macros);
+// Macros of a text that stand for a mark, `extern "C"` or another such macro, and for what else is
+// said of a function.
+void add_linkage_macros(std::string_view bytes, std::string_view mark,
+                        std::set<std::string, std::less<>>& macros);
 
 // Those that have one of the names. `is_c`: it is a source of C, where all have C linkage.
 void read_c_functions(const PlainSource& source, bool is_c,

@@ -13,12 +13,23 @@ namespace {
 using Names = std::set<std::string, std::less<>>;
 
 constexpr std::size_t most_names = 20'000;
+constexpr std::size_t most_macros = 64;
 // Arguments of a call that aren't all written out.
 constexpr std::size_t any_number = 1'000'000;
 
 // Functions that may be those of a C library.
-Names wanted_names(const std::vector<ForeignRecord>& records) {
+Names wanted_names(std::vector<ForeignRecord>& records) {
+  // What another file imports may be a library that this one loads.
+  Names libraries;
+  for (const ForeignRecord& record : records) {
+    libraries.insert(record.said.libraries.begin(), record.said.libraries.end());
+  }
   Names names;
+  for (ForeignRecord& record : records) {
+    std::erase_if(record.said.uses, [&libraries](const PythonForeign& use) {
+      return !use.imported.empty() && !libraries.contains(use.imported);
+    });
+  }
   for (const ForeignRecord& record : records) {
     for (const PythonForeign& use : record.said.uses) {
       // Shorter ones can't be looked for.
@@ -60,14 +71,27 @@ class Joiner {
     std::vector<std::size_t> files;
     for (const std::size_t at : cpp_files_) {
       if (!read_(at, bytes)) continue;
-      if (linked.occur_in(bytes)) add_linkage_macros(bytes, macros);
+      if (linked.occur_in(bytes)) add_linkage_macros(bytes, "extern \"C\"", macros);
       if (needles.occur_in(bytes)) files.push_back(at);
     }
+    add_nested(macros);
     PlainSource plain;
     for (const std::size_t at : files) {
       if (!read_(at, bytes)) continue;
       read_plain(static_cast<std::uint32_t>(at), bytes, plain);
       read_c_functions(plain, paths_[at].ends_with(".c"), names, macros, tree_.functions);
+    }
+  }
+
+  // `#define LIB_API LIB_EXTERN_C __declspec(dllexport)`
+  void add_nested(Names& macros) {
+    if (macros.empty() || macros.size() > most_macros) return;
+    const Names marks = macros;
+    const Needles needles({marks.begin(), marks.end()});
+    std::string bytes;
+    for (const std::size_t at : cpp_files_) {
+      if (!read_(at, bytes) || !needles.occur_in(bytes)) continue;
+      for (const std::string& mark : marks) add_linkage_macros(bytes, mark, macros);
     }
   }
 

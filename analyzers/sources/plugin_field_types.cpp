@@ -91,8 +91,9 @@ Guarded guarded_by(Tokens body, std::size_t compared) {
   }
   if (at >= last || at + 1 >= body.size()) return {};
   if (body[at + 1].is('{')) {
-    const std::size_t close = closing_bracket(body, at + 1);
-    return close == body.size() ? Guarded{} : Guarded{at + 2, close};
+    const Tokens near = body.first(std::min(body.size(), at + longest_statement));
+    const std::size_t close = closing_bracket(near, at + 1);
+    return close == near.size() ? Guarded{} : Guarded{at + 2, close};
   }
   std::size_t end = at + 1;
   while (end < body.size() && end - at < longest_statement && !body[end].is(';')) ++end;
@@ -115,38 +116,39 @@ std::string declared_field_type(Tokens behind) {
   return {};
 }
 
-FieldRead read_field_type(Tokens body, std::size_t compared) {
-  const Guarded guarded = guarded_by(body, compared);
+FieldRead read_field_type(Tokens all, std::size_t compared) {
+  const Guarded guarded = guarded_by(all, compared);
   if (guarded.end <= guarded.begin || guarded.end - guarded.begin > longest_statement) return {};
+  const Tokens body = all.first(guarded.end);
   FieldRead found;
-  for (std::size_t at = guarded.begin; at + 2 < guarded.end; ++at) {
+  for (std::size_t at = guarded.begin; at + 2 < body.size(); ++at) {
     // The type that came is asked for, so that several are read.
     if (body[at].is("PluginFieldType")) return {};
     FieldRead one;
     std::size_t behind = 0;
     if ((body[at].is("static_cast") || body[at].is("reinterpret_cast")) && body[at + 1].is('<')) {
       std::size_t close = at + 2;
-      while (close < guarded.end && close - at < longest_cast && !body[close].is('>')) ++close;
-      if (close >= guarded.end || !body[close].is('>')) continue;
+      while (close < body.size() && close - at < longest_cast && !body[close].is('>')) ++close;
+      if (close >= body.size() || !body[close].is('>')) continue;
       one = pointed_type(body.subspan(at + 2, close - at - 2), at + 2);
       behind = close + 1;
     } else if (body[at].is('(')) {
       const std::size_t close = closing_bracket(body, at);
-      if (close >= guarded.end || close - at > longest_cast) continue;
+      if (close >= body.size() || close - at > longest_cast) continue;
       one = pointed_type(body.subspan(at + 1, close - at - 1), at + 1);
       behind = close + 1;
     }
-    if (one.type.empty() || behind >= guarded.end) continue;
+    if (one.type.empty() || behind >= body.size()) continue;
     // What is cast: in brackets, or up to the next sign.
     std::size_t end = behind;
     if (body[behind].is('(')) {
       end = closing_bracket(body, behind);
     } else {
-      while (end < guarded.end && !body[end].is(';') && !body[end].is(',') && !body[end].is(')')) {
+      while (end < body.size() && !body[end].is(';') && !body[end].is(',') && !body[end].is(')')) {
         ++end;
       }
     }
-    if (end > guarded.end || !mentions_data(body.subspan(behind, end - behind))) continue;
+    if (!mentions_data(body.subspan(behind, end - behind))) continue;
     if (!found.type.empty() && found.type != one.type) return {};
     found = one;
   }
