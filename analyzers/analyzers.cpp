@@ -18,6 +18,8 @@ constexpr Analyzer analyzers[] = {
      load_library, nullptr, tells_foreign},
     {"package", "package (a wheel, conda or Debian package, zip or tar archive with libraries)",
      accepts_package, confirms_package, nullptr, nullptr, load_package, nullptr},
+    {"kernel list", "list of operators and kernels of ExecuTorch (YAML)", accepts_kernel_list,
+     confirms_kernel_list, load_kernel_list, nullptr, nullptr, nullptr},
 };
 
 ByteSource open_input(const InputFile& input) {

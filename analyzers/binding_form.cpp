@@ -24,7 +24,9 @@ constexpr Field bound_function_fields[] = {
     {variadic, &truth_form, false, "takes any arguments"},
     {parameters, &texts_form, false, "names by which a call may give them; empty: only in order"},
     {kinds, &texts_form, false,
-     "of each parameter of a kernel of Triton: `pointer`, `number`, or `any`"},
+     "of each parameter of a kernel of Triton: `pointer`, `number`, or `any`; of a function of C: "
+     "`pointer`, `pointer:f32`, `i32`, `u64`, `f64`, `bool`, `long`, or `?`"},
+    {results, &texts_form, false, "of a function of C: what it returns, likewise, or `void`"},
     {required_inputs, &texts_form, false, "parameters that a launch of it has to give"},
     {exempt, &texts_form, false, "what its tuner gives by name, so that a launch must not"},
     {dispatches, &choices_form, false,
@@ -40,7 +42,11 @@ constexpr Field use_fields[] = {
     {arguments, &count_form, false, "that the call gives in order; missing: it is no call"},
     {names, &texts_form, false, "of those that it gives by name"},
     {kinds, &texts_form, false,
-     "of each argument of a launch, in order, then by name: `pointer`, `number`, or `any`"},
+     "of each argument of a launch, in order, then by name: `pointer`, `number`, or `any`; for a "
+     "function of C as those of `functions`, `address` for one that is given as a plain number"},
+    {results, &texts_form, false,
+     "what a function of C is said to return, likewise; `default` where nobody says it"},
+    {form, &text_form, false, "`call`: of a function of C, where else it is declared"},
     {location, &location_form, false, ""},
 };
 constexpr Form use_form{.name = "Use", .fields = use_fields};

@@ -23,15 +23,26 @@ inline constexpr Form text_map{.map_value = &text_form};
 inline constexpr Form texts_map{.map_value = &texts_form};
 inline constexpr Form count_map{.map_value = &count_form};
 
-inline constexpr std::string_view system_words[] = {"brainevent",     "jax",
-                                                    "braintrace",     "torch",
-                                                    "onnxruntime",    "tensorflow",
-                                                    "tflite",         "tensorrt",
-                                                    "ggml",           "tvm-ffi",
-                                                    "executorch",     "fuel",
-                                                    "torch-autograd", "jax-derivatives",
-                                                    "paddle",         "engine",
-                                                    "triton"};
+inline constexpr std::string_view system_words[] = {"brainevent",
+                                                    "jax",
+                                                    "braintrace",
+                                                    "torch",
+                                                    "onnxruntime",
+                                                    "tensorflow",
+                                                    "tflite",
+                                                    "tensorrt",
+                                                    "ggml",
+                                                    "tvm-ffi",
+                                                    "executorch",
+                                                    "fuel",
+                                                    "torch-autograd",
+                                                    "jax-derivatives",
+                                                    "paddle",
+                                                    "engine",
+                                                    "triton",
+                                                    "ctypes",
+                                                    "mlx",
+                                                    "torch-native"};
 inline constexpr Form system_form{.text = true, .words = system_words};
 
 inline constexpr std::string_view tier_words[] = {"lexed", "typed"};

@@ -63,6 +63,7 @@ constexpr Field jvp_fields[] = {
     {tangent_operators, &tangent_operators_form, false,
      "for each rule, the operators that it feeds the tangent to; null: not known"},
     {function, &function_or_null, false, "the one function of the other kinds"},
+    {uses, &texts_form, false, "attributes of the operator that it reads"},
 };
 constexpr Form jvp_form{.name = "Jvp", .null = true, .fields = jvp_fields};
 
@@ -110,6 +111,7 @@ constexpr Field batching_fields[] = {
     {function, &function_or_null, false, "the rule, where it is a function of its own"},
     {checked, &truth_form, false,
      "false: it uses axes of operands and asks nowhere whether these are mapped at all"},
+    {uses, &texts_form, false, "attributes of the operator that it reads"},
 };
 constexpr Form batching_form{.name = "Batching", .null = true, .fields = batching_fields};
 
@@ -205,7 +207,9 @@ constexpr Field kernel_fields[] = {
     {priority, &real_form, false, ""},
     {listed, &truth_form, false, "stands in a table from which the registry is built"},
     {attributes, &attributes_form, false, "that it says it takes, of a plugin's creator"},
+    {variadic, &truth_form, false, "it may say that it takes others"},
     {reads, &texts_form, false, "names of attributes that it looks for when it makes an object"},
+    {values, &text_map, false, "attribute that it looks for -> as what its bytes are read"},
     {built, &built_form, false,
      "the object that it makes, which names it again when it is read from storage"},
     {when, &text_form, false, "condition of the build, or of the module, that it depends on"},

@@ -45,7 +45,8 @@ Bindings bindings_of(const Facts& facts, Side side) {
     const Fact manifest = facts.root(document);
     if (document.side != side || document.settings || !manifest[Key::functions].is_list()) continue;
     // Nobody outside of a project launches its kernels of Triton.
-    if (manifest[Key::system].is("triton")) continue;
+    const Fact system = manifest[Key::system];
+    if (system.is("triton") || system.is("ctypes") || system.is("torch-native")) continue;
     bindings.known = true;
     whole = whole && all_read(manifest[Key::functions]) && !is_partial_tree(manifest);
     for (const Fact function : manifest[Key::functions].items()) {

@@ -99,7 +99,7 @@ void check(const Facts& facts, Sink& sink) {
   for (const Document& document : facts.documents) {
     const Fact manifest = facts.root(document);
     if (document.settings || !all_read(manifest[Key::functions])) continue;
-    if (manifest[Key::system].is("triton")) continue;
+    if (manifest[Key::system].is("triton") || manifest[Key::system].is("ctypes")) continue;
     Check(manifest).run(sink);
   }
 }

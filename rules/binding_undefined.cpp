@@ -74,7 +74,7 @@ void check(const Facts& facts, Sink& sink) {
     const Fact manifest = facts.root(document);
     // What could not be read may be what is asked for.
     if (document.settings || !all_read(manifest[Key::functions])) continue;
-    if (manifest[Key::system].is("triton")) continue;
+    if (manifest[Key::system].is("triton") || manifest[Key::system].is("ctypes")) continue;
     Check(manifest).run(sink);
   }
 }

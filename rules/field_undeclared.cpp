@@ -14,6 +14,7 @@ void check_kernel(const Fact& manifest, const Fact& op, const Fact& kernel, Sink
   const Fact declared = kernel[Key::attributes];
   const Fact reads = kernel[Key::reads];
   if (!declared.is_list() || !reads.is_list() || !all_read(declared)) return;
+  if (kernel[Key::variadic].truth()) return;
   std::unordered_set<Name> names;
   for (const Fact attribute : declared.items()) names.insert(attribute[Key::name].name());
   sink.inspected();

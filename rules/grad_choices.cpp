@@ -41,6 +41,16 @@ std::vector<std::string> backward_names(std::string_view name) {
                   "_backward");
   names.push_back(std::string(name) + "_grad");
   names.push_back(std::string(name) + "Grad");
+  // `x_backward_cuda` of `x_cuda`.
+  for (const std::string_view suffix :
+       {"_cuda", "_cpu", "_xpu", "_kernel", "_kernel_impl", "_out_cuda", "_out_cpu", "_out_kernel",
+        "_cuda_template", "_cpu_template", "_out_cuda_template", "_out_cpu_template", "_cuda_impl",
+        "_cpu_impl", "_impl", "_cuda_kernel", "_cpu_kernel", "_xpu_kernel", "_out"}) {
+    if (name.size() > suffix.size() && name.ends_with(suffix)) {
+      names.push_back(std::string(name.substr(0, name.size() - suffix.size())) + "_backward" +
+                      std::string(suffix));
+    }
+  }
   for (std::string other :
        {with_word(name, "_forward", "_backward"), with_word(name, "_fwd", "_bwd"),
         with_word(name, "::forward", "::backward"), with_word(name, "::fwd", "::bwd"),
@@ -181,7 +191,7 @@ class GradientCheck {
     const Fact wide = forward.choice(*first, true);
     finding.related.push_back(evidence(wide, "the forward does here" + site_of(wide)));
     finding.related.push_back(
-        evidence(back_kernel, "the backward is registered here" + site_of(back_kernel)));
+        evidence(back_kernel, "the backward stands here" + site_of(back_kernel)));
   }
 
   DtypeWords words_;

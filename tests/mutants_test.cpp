@@ -89,6 +89,7 @@ const std::vector<Lack>& lacks() {
       {"functions that differentiate themselves", {"vmap-without-setup-context"}},
       {"primitives as sources register them", {"lowering-platform", "lowering-uneven"}},
       {"kernels of Triton", {"launch-arguments"}},
+      {"functions of C that Python declares", {"ctypes-signature"}},
       {"functions beside torch's registry", {"forward-write-unmarked", "gradient-gate-saved"}},
       {"an operator marked differentiable", {"jvp-missing-differentiable"}},
       {"an operator with twelve kernels, each with a revision of its own", {"revision-collision"}},

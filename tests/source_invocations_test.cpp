@@ -269,6 +269,8 @@ TEST_CASE("scopes are told by what stands before their braces") {
   CHECK(scopes_of(
             "template <typename T> __global__ void __launch_bounds__(256, 2) kernel(T* x) { }") ==
         "function kernel; ");
+  CHECK(scopes_of("int A::run(int x) MY_NOEXCEPT { } void f() const MY_NOEXCEPT override { } "
+                  "MY_API(x) void g() { }") == "function A::run; function f; function g; ");
   CHECK(scopes_of("__attribute__((x)) void f() { } struct S g() { } auto h() -> int { }") ==
         "function f; function g; function h; ");
   CHECK(scopes_of("bool operator==(A a, A b) { } void operator()(int x) const { }") ==

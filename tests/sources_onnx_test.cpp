@@ -68,6 +68,34 @@ TEST_CASE("a kernel of ONNX Runtime has the names of the live registry") {
   }
 }
 
+TEST_CASE("custom operators of functions and classes are kernels without a domain") {
+  const Facts facts = read_sources(
+      {{"ops.h",
+        "#define CPU_FUNCTION(name, f) []() { return Wrap(ort::CreateLiteCustomOp(name, "
+        "\"CPUExecutionProvider\", f)); }\n"
+        "OrtLiteCustomOp* CreateLiteCustomOp(const char* op_name, const char* provider);\n"},
+       {"ops.cc",
+        "#include \"ops.h\"\n"
+        "static Loader loader(CPU_FUNCTION(\"Blur\", gaussian_blur));\n"
+        "static const std::unique_ptr<OrtLiteCustomOp> filter{Ort::Custom::CreateLiteCustomOp"
+        "<Filter>(\"Filter\", \"CUDAExecutionProvider\", 15, 17)};\n"
+        "void other(const char* name) { CreateLiteCustomOp(name, \"CPUExecutionProvider\", f); }"
+        "\n"}});
+  const Fact operators = manifest_of(facts, "onnxruntime")[Key::operators];
+  REQUIRE(operators.size() == 2);
+  const Fact blur = named(operators, "Blur");
+  CHECK(!blur[Key::namespace_].said());
+  const Fact kernel = *blur[Key::kernels].items().begin();
+  CHECK(kernel[Key::platform].is("CPUExecutionProvider"));
+  CHECK(kernel[Key::function][Key::name].is("gaussian_blur"));
+  CHECK(kernel[Key::macro].is("CPU_FUNCTION"));
+  CHECK(!kernel[Key::versions].said());
+  const Fact filter = *named(operators, "Filter")[Key::kernels].items().begin();
+  CHECK(filter[Key::function][Key::name].is("Filter"));
+  CHECK(filter[Key::versions][Key::since].count() == 15);
+  CHECK(filter[Key::versions][Key::until].count() == 17);
+}
+
 TEST_CASE("what a kernel restricts is said where all of it is known") {
   CHECK(constraints_by("KernelDefBuilder()") == "");
   CHECK(constraints_by("(*KernelDefBuilder::Create()).MayInplace(0, 0)"

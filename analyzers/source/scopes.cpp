@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "analyzers/source/invocations.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -180,6 +181,18 @@ class HeadReader {
                      {"if", "for", "while", "switch", "do", "else", "try", "catch", "return"});
   }
 
+  // Nothing but `PROJECT_NOEXCEPT`, `override` and the like stands up to the brace.
+  bool only_marks(std::uint32_t at) const {
+    for (; at < end_; ++at) {
+      const Token& token = tokens_[at];
+      if (!token.is_identifier()) return false;
+      if (!may_follow_parameters(token) && (!is_upper(token.text) || token.text.size() < 3)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   void read_function() {
     std::uint32_t at = behind_template();
     if (at >= end_ || is_statement(tokens_[at])) return;
@@ -195,7 +208,8 @@ class HeadReader {
       const bool is_operator = at >= 2 && tokens_[at - 2].is("operator");
       const Token& next = tokens_[close + 1];
       // `MACRO(x) void f() {`: a declaration goes on behind the brackets.
-      const bool goes_on = close + 1 < end_ && next.is_identifier() && !may_follow_parameters(next);
+      const bool goes_on = close + 1 < end_ && next.is_identifier() &&
+                           !may_follow_parameters(next) && !only_marks(close + 1);
       // `operator()(…)`.
       const bool is_call_operator = word.is("operator");
       if ((is_name || is_operator) && !goes_on && !is_call_operator) {

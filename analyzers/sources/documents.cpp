@@ -9,6 +9,7 @@
 #include "analyzers/sources/engines.h"
 #include "analyzers/sources/key_records.h"
 #include "analyzers/sources/load_code.h"
+#include "analyzers/sources/native_gradients.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/torch_facts.h"
 #include "analyzers/sources/torch_table.h"
@@ -37,6 +38,9 @@ class DocumentWriter {
     write_tvm_document(writer);
     write_executorch_document(writer);
     write_extension_document(writer);
+    write_foreign_document(writer);
+    write_mlx_document(writer);
+    write_native_document(writer);
     write_plugin_documents(writer);
     write_pair_document(writer);
     write_registrar_document(writer);
@@ -269,6 +273,37 @@ class DocumentWriter {
     if (undecided.size() == records.size()) return;
     begin("tensorflow", files, undecided, writer);
     write_tensorflow(records, folder_.partial, writer);
+    writer.end();
+  }
+
+  void write_foreign_document(PlacedWriter& writer) {
+    const ForeignTree& tree = records_.foreign;
+    if (tree.uses.empty()) return;
+    std::set<std::uint32_t> files;
+    for (const ForeignUse& use : tree.uses) files.insert(use.file);
+    for (const CFunction& function : tree.functions) files.insert(function.place.file);
+    begin(foreign_system, files, {}, writer);
+    write_foreign(tree, writer);
+    writer.end();
+  }
+
+  void write_native_document(PlacedWriter& writer) {
+    const std::vector<TorchRecord>& functions = records_.native_gradients;
+    std::set<std::uint32_t> files;
+    for (const TorchRecord& function : functions) {
+      if (!function.dispatches.empty()) files.insert(function.place.file);
+    }
+    if (files.empty()) return;
+    begin(native_system, files, {}, writer);
+    write_native_gradients(functions, paths_, writer);
+    writer.end();
+  }
+
+  void write_mlx_document(PlacedWriter& writer) {
+    const std::vector<MlxPrimitive> primitives = gathered(&FileRecords::mlx);
+    if (primitives.empty()) return;
+    begin(mlx_system, files_of(primitives), {}, writer);
+    write_mlx(primitives, writer);
     writer.end();
   }
 

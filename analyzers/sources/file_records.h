@@ -17,9 +17,11 @@
 #include "analyzers/sources/engines_cpp.h"
 #include "analyzers/sources/executorch.h"
 #include "analyzers/sources/extensions.h"
+#include "analyzers/sources/foreign.h"
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
 #include "analyzers/sources/key_code.h"
+#include "analyzers/sources/mlx.h"
 #include "analyzers/sources/onnx.h"
 #include "analyzers/sources/paddle.h"
 #include "analyzers/sources/plugin_classes.h"
@@ -69,6 +71,9 @@ struct FileRecords {
   std::vector<AlternativesRecord> alternatives;
   PluginRecords plugins;
   std::vector<TritonRecord> triton;
+  std::vector<ForeignRecord> foreign;
+  std::vector<MlxPrimitive> mlx;
+  std::vector<TorchRecord> native_gradients;
   std::vector<PythonTable> python_tables;
   CppMaps maps;
   std::vector<RegistrarRecord> registrars;
@@ -92,6 +97,8 @@ struct TreeRecords {
   std::vector<AgreeingTables> tables;
   std::vector<ExtensionBlock> extensions;
   ExtensionTree extension_uses;
+  ForeignTree foreign;
+  std::vector<TorchRecord> native_gradients;
   PluginRecords plugins;
   std::vector<Engine> engines;
   // By number of the file.

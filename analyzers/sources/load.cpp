@@ -27,7 +27,9 @@
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/load_files.h"
 #include "analyzers/sources/load_plugins.h"
+#include "analyzers/sources/native_gradients.h"
 #include "analyzers/sources/result_dtypes.h"
+#include "analyzers/sources/static_tables.h"
 #include "analyzers/sources/torch_spaces.h"
 #include "analyzers/sources/torch_wrappers.h"
 #include "analyzers/sources/typed_tier.h"
@@ -175,6 +177,7 @@ class SourceLoader {
     }
     count_applied(paths_, texts_, records_.files);
     find_extensions();
+    find_foreign();
     join_plugins(paths_, cpp_files_, texts_, records_.files, records_.plugins);
     find_declarations(records);
     find_choices(records);
@@ -183,6 +186,9 @@ class SourceLoader {
     find_result_dtypes(cpp_files_, texts_, records);
     find_pairs();
     find_tables();
+    for (RegistrarRecord& one : find_static_tables(paths_, cpp_files_, texts_)) {
+      records_.files[one.place.file].registrars.push_back(std::move(one));
+    }
     join_devices();
     find_engines();
     ask_types();
@@ -204,11 +210,22 @@ class SourceLoader {
       record.place = function->place;
       records.push_back(std::move(record));
     }
+    std::vector<TorchRecord> native;
+    for (FileRecords& file : records_.files) {
+      std::move(file.native_gradients.begin(), file.native_gradients.end(),
+                std::back_inserter(native));
+    }
+    drop_registered(records, native);
+    const std::size_t others = records.size();
+    if (!folder_.partial) std::move(native.begin(), native.end(), std::back_inserter(records));
     find_dispatches(paths_, cpp_files_, texts_, threads_, records);
     forget_converted(paths_, texts_, records);
     for (std::size_t at = 0; at < bound.size(); ++at) {
       bound[at]->dispatches = std::move(records[kernels + at].dispatches);
     }
+    records_.native_gradients.assign(
+        std::make_move_iterator(records.begin() + static_cast<std::ptrdiff_t>(others)),
+        std::make_move_iterator(records.end()));
     records.resize(kernels);
   }
 
@@ -223,6 +240,15 @@ class SourceLoader {
     for (FileRecords& file : records_.files) others.merge(file.module_texts);
     records_.extension_uses =
         find_extension_uses(records_.extensions, others, paths_, folder_.partial, texts_);
+  }
+
+  // Functions of C that Python calls through `ctypes`.
+  void find_foreign() {
+    std::vector<ForeignRecord> said;
+    for (FileRecords& file : records_.files) {
+      std::move(file.foreign.begin(), file.foreign.end(), std::back_inserter(said));
+    }
+    records_.foreign = join_foreign(std::move(said), paths_, cpp_files_, texts_);
   }
 
   void find_engines() {

@@ -25,6 +25,7 @@
 #include "analyzers/sources/key_makers.h"
 #include "analyzers/sources/key_python.h"
 #include "analyzers/sources/memo_code.h"
+#include "analyzers/sources/native_gradients.h"
 #include "analyzers/sources/onnx.h"
 #include "analyzers/sources/paddle.h"
 #include "analyzers/sources/path_code.h"
@@ -135,7 +136,12 @@ class FileLoader {
     const bool plugins = may_hold_plugins(bytes);
     const bool paths = may_hold_path_caches(bytes);
     const bool makers = may_hold_key_makers(bytes);
-    if (!device_code && !keys && !maps && !memos && !plugins && !paths && !makers) return;
+    const bool mlx = may_hold_mlx(bytes);
+    const bool gradients = may_hold_native_gradients(bytes);
+    if (!device_code && !keys && !maps && !memos && !plugins && !paths && !makers && !mlx &&
+        !gradients) {
+      return;
+    }
     read_plain(number, bytes, plain);
     if (device_code) {
       read_device_code(plain, paths_[number], records_.devices[number]);
@@ -143,6 +149,8 @@ class FileLoader {
           accepted_lines(bytes, file.ignores, "launch-unchecked");
     }
     if (keys) read_key_code(number, plain);
+    if (gradients) read_native_gradients(plain, file.native_gradients);
+    if (mlx) read_mlx(plain, file.mlx);
     if (memos) add_caches(number, read_memos(plain));
     if (paths) add_caches(number, read_path_caches(plain));
     if (makers) add_caches(number, read_key_makers(plain));
@@ -230,10 +238,11 @@ class FileLoader {
     const bool alternatives = may_hold_alternatives(bytes);
     const bool keys = may_hold_key_classes(bytes);
     const bool triton = may_hold_triton(bytes);
+    const bool foreign = may_hold_foreign(bytes);
     const bool told =
         registers || autograd || gradients || caches || support || alternatives || triton;
     const bool tables = may_hold_tables(bytes);
-    if (!told && !tables && !keys) return;
+    if (!told && !tables && !keys && !foreign) return;
     try {
       const ParsedPython file(bytes);
       if (tables) records_.files[number].python_tables = find_python_tables(file);
@@ -248,6 +257,7 @@ class FileLoader {
       }
       if (keys) records_.files[number].keys = read_key_classes(file, number);
       if (caches) add_caches(number, find_python_caches(file));
+      if (foreign) records_.files[number].foreign.push_back({number, find_python_foreign(file)});
       if (triton) records_.files[number].triton.push_back({number, find_python_triton(file)});
       if (autograd) {
         add_autograd(autograd_classes(find_python_autograd(file), number), paths_[number],

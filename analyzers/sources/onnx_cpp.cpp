@@ -18,6 +18,9 @@ namespace {
 constexpr std::string_view prefix = "ONNX_OPERATOR_";
 constexpr std::string_view kernel_suffix = "KERNEL_EX";
 constexpr std::string_view class_suffix = "KERNEL_CLASS_NAME";
+// onnxruntime_lite_custom_op.h: `CreateLiteCustomOp("name", "provider", function[, outputs[, since,
+// until]])`, `CreateLiteCustomOp<Class>("name", "provider"[, since, until])`.
+constexpr std::string_view lite_function = "CreateLiteCustomOp";
 constexpr std::string_view table_function = "BuildKernelCreateInfo";
 
 // How many words of a macro's arguments say versions and types.
@@ -141,6 +144,10 @@ class OnnxReader {
 
   void run() {
     for (const Invocation& invocation : found_.list) {
+      if (invocation.form == InvocationForm::call && invocation.name.starts_with(lite_function)) {
+        read_lite(invocation);
+        continue;
+      }
       if (invocation.form == InvocationForm::member || !invocation.name.starts_with(prefix)) {
         continue;
       }
@@ -169,6 +176,32 @@ class OnnxReader {
     if (!first.empty() && !last.empty()) {
       const Tokens all(first.data(), last.data() + last.size());
       record.function = {text_of(all), place_of(all, unit_.file)};
+    }
+    out_.push_back(std::move(record));
+  }
+
+  // Of a custom operator the domain is said where it is put into one.
+  void read_lite(const Invocation& invocation) {
+    const std::vector<Tokens>& arguments = invocation.arguments;
+    if (arguments.size() < 2) return;
+    OnnxRecord record = start(invocation, arguments[0]);
+    bool only_strings = false;
+    record.key.name = string_value(arguments[0], &only_strings);
+    if (!only_strings || record.key.name.empty()) return;
+    if (!read_provider(arguments[1], record.key.provider)) return;
+    record.decided = true;
+    const TokenRange type = invocation.template_arguments;
+    const bool is_class = !type.empty();
+    const Tokens function = is_class
+                                ? Tokens(unit_.tokens).subspan(type.begin, type.end - type.begin)
+                            : arguments.size() > 2 ? arguments[2]
+                                                   : Tokens();
+    if (!function.empty()) record.function = {text_of(function), place_of(function, unit_.file)};
+    const std::size_t versions = is_class ? 2 : 4;
+    std::uint32_t until = 0;
+    if (arguments.size() > versions + 1 && read_number(arguments[versions], record.key.since) &&
+        read_number(arguments[versions + 1], until)) {
+      record.key.until = until;
     }
     out_.push_back(std::move(record));
   }

@@ -72,7 +72,7 @@ class OnnxWriter {
       const OnnxRecord& first = *kernels.front();
       const std::uint32_t object = writer_.open(Key::none, NodeType::object, first.place);
       writer_.text(Key::name, name.second, first.name_place);
-      writer_.text(Key::namespace_, name.first, first.place);
+      writer_.text_if(Key::namespace_, name.first, first.place);
       const std::uint32_t rows = writer_.open(Key::kernels, NodeType::list, first.place);
       for (const OnnxRecord* kernel : kernels) write_kernel(*kernel);
       writer_.close(rows);
@@ -86,14 +86,7 @@ class OnnxWriter {
     const SourcePlace& place = kernel.place;
     const std::uint32_t object = writer_.open(Key::none, NodeType::object, place);
     writer_.text(Key::platform, kernel.key.provider, place);
-    const std::uint32_t versions = writer_.open(Key::versions, NodeType::object, place);
-    writer_.count(Key::since, kernel.key.since, place);
-    if (kernel.key.until) {
-      writer_.count(Key::until, *kernel.key.until, place);
-    } else {
-      writer_.null(Key::until, place);
-    }
-    writer_.close(versions);
+    write_versions(kernel);
     if (kernel.says_constraints) {
       const std::uint32_t map = writer_.open(Key::type_constraints, NodeType::map, place);
       for (const auto& [variable, types] : kernel.constraints) {
@@ -113,8 +106,24 @@ class OnnxWriter {
     writer_.close(object);
   }
 
+  // Custom operators may say none.
+  void write_versions(const OnnxRecord& kernel) {
+    if (kernel.key.since == 0) return;
+    const SourcePlace& place = kernel.place;
+    const std::uint32_t versions = writer_.open(Key::versions, NodeType::object, place);
+    writer_.count(Key::since, kernel.key.since, place);
+    if (kernel.key.until) {
+      writer_.count(Key::until, *kernel.key.until, place);
+    } else {
+      writer_.null(Key::until, place);
+    }
+    writer_.close(versions);
+  }
+
   // At the row, or at that of its nearest sibling, so that a report shows where a row is missing.
   void write_listed(const OnnxRecord& kernel) {
+    // A custom operator stands in no such table.
+    if (kernel.key.domain.empty()) return;
     if (const OnnxRecord* row = tables_.row(kernel.key)) {
       writer_.truth(Key::listed, true, row->place);
       return;

@@ -138,13 +138,32 @@ class PluginWriter {
       for (const PlacedName& name : *fields.declared) {
         const std::uint32_t item = writer_.open(Key::none, NodeType::object, name.place);
         writer_.text(Key::name, name.text, name.place);
+        const auto type = fields.declared_types.find(name.text);
+        if (type != fields.declared_types.end()) {
+          writer_.text_if(Key::type, type->second, name.place);
+        }
         writer_.close(item);
       }
       writer_.close(list);
     }
+    if (fields.open_ended) writer_.truth(Key::variadic, true, fields.declared_place);
     const std::uint32_t list = writer_.open(Key::reads, NodeType::list, fields.place);
     for (const PlacedName& name : fields.read) writer_.text(Key::none, name.text, name.place);
     writer_.close(list);
+    write_read_types(fields);
+  }
+
+  void write_read_types(const PluginFields& fields) {
+    std::uint32_t map = 0;
+    bool any = false;
+    for (const auto& [name, type] : fields.read_types) {
+      if (type.text.empty()) continue;
+      if (!any) map = writer_.open(Key::values, NodeType::map, fields.place);
+      any = true;
+      writer_.text(Key::entry_name, name, type.place);
+      writer_.text(Key::entry_value, type.text, type.place);
+    }
+    if (any) writer_.close(map);
   }
 
   static std::optional<std::uint32_t> number_of(const std::string& text) {

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/sources/plugin_field_types.h"
 #include "analyzers/sources/plugin_source.h"
 #include "analyzers/words.h"
 
@@ -93,7 +94,9 @@ class FieldReader {
     fields.owner = owner;
     const Token& name = all_[creator.makes->name_token];
     fields.place = {source_.unit.file, name.offset, name.length};
+    read_.clear();
     fields.read = names_read(*creator.makes);
+    fields.read_types = std::move(read_);
     if (fields.read.empty()) return;
     read_declared(owner, creator, fields);
     out_.push_back(std::move(fields));
@@ -104,26 +107,36 @@ class FieldReader {
     const Token& name = all_[creator.constructors.front()->name_token];
     fields.declared_place = {source_.unit.file, name.offset, name.length};
     Names names;
+    declared_.clear();
     bool fills = false;
+    bool known = true;
     for (const std::vector<const Scope*>& list : {creator.constructors, creator.asked}) {
       for (const Scope* scope : list) {
         // What initializes members stands between the parameters and the body.
         const std::uint32_t begin = std::min(scope->parameters.end, scope->body.begin);
-        if (!add_declared(all_.subspan(begin, scope->body.end - begin), fills, names)) return;
+        known = known && add_declared(all_.subspan(begin, scope->body.end - begin), fills, names);
       }
     }
     // A class that it derives from may say them.
     if (!fills) return;
     add_static(owner, names);
-    if (!add_stored(*creator.makes, names)) return;
-    fields.declared = std::move(names);
+    fields.declared_types = std::move(declared_);
+    const std::size_t own = names.size();
+    known = known && add_stored(*creator.makes, names);
+    // Others may be declared: what is known of these still says of what type they are.
+    fields.open_ended = !known;
+    if (!known) names.resize(own);
+    if (known || !fields.declared_types.empty()) fields.declared = std::move(names);
   }
 
   // False where something is declared whose name isn't known. `fills`: the fields are set here.
   bool add_declared(Tokens tokens, bool& fills, Names& names) {
     for (std::size_t at = 0; at < tokens.size(); ++at) {
       const Token& token = tokens[at];
-      if (token.is_string()) names.push_back(placed(token, string_value(tokens.subspan(at, 1))));
+      if (token.is_string()) {
+        names.push_back(placed(token, string_value(tokens.subspan(at, 1))));
+        note_type(names.back().text, tokens.subspan(at + 1));
+      }
       if (token.condition != tokens.front().condition) return false;
       if (!token.is_identifier()) continue;
       if (token.is("nbFields") || token.is("PluginField")) fills = true;
@@ -159,8 +172,17 @@ class FieldReader {
     if (whole) return true;
     std::optional<PlacedName> name = text_in(first);
     if (!name) return false;
+    // A literal was met as such.
+    if (!first.back().is_string()) note_type(name->text, inside.subspan(first.size()));
     names.push_back(std::move(*name));
     return true;
+  }
+
+  // `behind`: what follows the name. A field that is declared twice, or as two types, has none.
+  void note_type(const std::string& name, Tokens behind) {
+    const std::string type = declared_field_type(behind);
+    const auto [known, is_new] = declared_.emplace(name, type);
+    if (!is_new && known->second != type) known->second.clear();
   }
 
   // `std::vector<PluginField> X::attributes{PluginField("x", …)};`
@@ -171,6 +193,7 @@ class FieldReader {
       for (std::size_t next = at + 3; next < all_.size() && !all_[next].is(';'); ++next) {
         if (all_[next].is_string()) {
           names.push_back(placed(all_[next], string_value(all_.subspan(next, 1))));
+          note_type(names.back().text, all_.subspan(next + 1));
         }
       }
     }
@@ -182,6 +205,8 @@ class FieldReader {
     const std::set<std::string_view> variables = name_variables(body);
     const std::set<std::string_view> parsers = made_of_fields(body, handed);
     Names names;
+    // Where a name is compared.
+    std::size_t compared = 0;
     const auto is_name = [&](Tokens tokens) {
       for (std::size_t at = 0; at < tokens.size(); ++at) {
         if (!tokens[at].is_identifier()) continue;
@@ -193,9 +218,12 @@ class FieldReader {
     };
     const auto add = [&](Tokens tokens) {
       std::optional<PlacedName> name = text_in(tokens);
-      if (name && is_field_name(name->text)) names.push_back(std::move(*name));
+      if (!name || !is_field_name(name->text)) return;
+      note_read(name->text, body, compared);
+      names.push_back(std::move(*name));
     };
     for (std::size_t at = 0; at + 1 < body.size(); ++at) {
+      compared = at;
       if (body[at].is("==")) {
         const Tokens left = operand_before(body, at);
         const Tokens right = operand_after(body, at);
@@ -226,6 +254,15 @@ class FieldReader {
       }
     }
     return names;
+  }
+
+  // A field that is looked for at several places, and read as several types, has none.
+  void note_read(const std::string& name, Tokens body, std::size_t compared) {
+    const FieldRead read = read_field_type(body, compared);
+    if (read.type.empty()) return;
+    PlacedName type = placed(body[read.at], read.type);
+    const auto [known, is_new] = read_.emplace(name, type);
+    if (!is_new && known->second.text != type.text) known->second.text.clear();
   }
 
   Tokens parameters_of(const Scope& scope) const {
@@ -324,6 +361,10 @@ class FieldReader {
   Tokens all_;
   std::vector<PluginFields>& out_;
   TextConstants constants_;
+  // Types of the creator's fields; empty where it isn't told.
+  std::map<std::string, std::string> declared_;
+  // As what fields are read, likewise.
+  std::map<std::string, PlacedName> read_;
 };
 
 }  // namespace

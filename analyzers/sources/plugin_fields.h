@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +16,14 @@ struct PluginFields {
   std::string owner;
   // Nothing where it isn't known what is declared.
   std::optional<std::vector<PlacedName>> declared;
+  // There may be others.
+  bool open_ended = false;
   SourcePlace declared_place;
+  // Of those whose type is written beside the name, in opseal's spelling.
+  std::map<std::string, std::string> declared_types;
   std::vector<PlacedName> read;
+  // As what their bytes are read, where that is one thing; by name.
+  std::map<std::string, PlacedName> read_types;
   // Of `createPlugin`.
   SourcePlace place;
 };

@@ -177,6 +177,13 @@ std::vector<Mistake> autograd_mistakes() {
               {"positional", 2}}};
          return true;
        }},
+      {"attribute-unread", "a batching rule that leaves a parameter out",
+       [](Place& place) {
+         if (!is_system(place, "jax")) return false;
+         place.item["attributes"] = {{{"name", "planted"}}};
+         place.item["batching"] = {{"kind", "custom"}, {"uses", Json::array()}};
+         return true;
+       }},
       {"attribute-untaken", "a batching rule that lacks an attribute",
        [](Place& place) {
          if (!is_system(place, "jax")) return false;

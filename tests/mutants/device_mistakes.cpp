@@ -103,6 +103,17 @@ bool drop_arguments(Place& place) {
   return true;
 }
 
+bool forget_result_type(Place& place) {
+  if (!is_system(place, "ctypes") || !has_items(place.item, "functions")) return false;
+  const Json& function = place.item["functions"][0];
+  if (!has(function, "results") || function["results"] != Json::array({"pointer"})) return false;
+  place.item["uses"].push_back({{"name", function["name"]},
+                                {"namespace", function["namespace"]},
+                                {"form", "call"},
+                                {"results", {"default"}}});
+  return true;
+}
+
 }  // namespace
 
 std::vector<Mistake> device_mistakes() {
@@ -112,6 +123,7 @@ std::vector<Mistake> device_mistakes() {
       {"binding-arity", "a parameter that calls were not given", add_parameter, ""},
       {"binding-undefined", "a function that was renamed on one side", rename_bound, ""},
       {"launch-arguments", "a launch that gives nothing", drop_arguments, ""},
+      {"ctypes-signature", "a pointer whose type was not said", forget_result_type, ""},
       {"launch-unchecked", "a launch that was added without a check", forget_check, ""},
       {"device-unset", "a function that was added without a guard", forget_device, ""},
       {"layout-temporary", "a copy that was not given a name", keep_pointer_of_copy, ""},

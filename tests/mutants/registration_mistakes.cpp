@@ -120,6 +120,14 @@ std::vector<Mistake> registration_mistakes() {
              {"function", {{"name", "Plugin"}}}};
          return true;
        }},
+      {"field-type-mismatch", "a plugin that reads a flag as a long number",
+       [](Place& place) {
+         if (!has_items(place.item, "kernels")) return false;
+         Json& kernel = any_of(place.item["kernels"], place.random);
+         kernel["attributes"] = Json::array({{{"name", "keep"}, {"type", "i32"}}});
+         kernel["values"] = {{"keep", "i64"}};
+         return true;
+       }},
       {"field-undeclared", "a plugin that looks for a field it doesn't declare",
        [](Place& place) {
          if (!has_items(place.item, "kernels")) return false;

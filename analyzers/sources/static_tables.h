@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "analyzers/sources/registrars_cpp.h"
+#include "analyzers/sources/source_texts.h"
+
+namespace opseal {
+
+// Objects that register before `main` in a table that stands at the namespace scope of another
+// file, told by the text alone: a map, functions of its file that are named for registration and
+// use it, classes whose constructors call these, and objects of such classes, mostly made by a
+// macro. One record for each table and kind of object, at the first object in another file.
+std::vector<RegistrarRecord> find_static_tables(const std::vector<std::string>& paths,
+                                                const std::vector<std::size_t>& cpp_files,
+                                                const SourceTexts& texts);
+
+}  // namespace opseal
