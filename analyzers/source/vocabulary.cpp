@@ -68,12 +68,18 @@ constexpr std::string_view members[] = {"def", "def_static", "impl",      "impl_
 constexpr std::string_view seed_members[] = {
     "def", "impl", "op", "Arg", "Ret", "Ctx", "Attr", "RemainingArgs", "RemainingRets", "To"};
 
-constexpr std::string_view needles[] = {
-    "TORCH_LIBRARY",     "TorchLibraryInit",   "RegisterOperators", "XLA_FFI_",  "Encapsulate",
-    "ONNX_OPERATOR_",    "REGISTER_OP",        "REGISTER_KERNEL",   "PYBIND11_", "NB_MODULE",
-    "EXECUTORCH_",       "Library&",           "Library &",         "@BE",       "GlobalDef(",
-    "_REGISTER_GLOBAL(", "TVM_FFI_DLL_EXPORT", "::module",          "ONNX_CPU_", "PD_REGISTER_",
-    "PD_CUSTOM_KERNEL",  "PD_BUILD_PHI",       "register_kernels("};
+constexpr std::string_view needles[] = {"TORCH_LIBRARY",      "TorchLibraryInit",
+                                        "RegisterOperators",  "XLA_FFI_",
+                                        "Encapsulate",        "ONNX_OPERATOR_",
+                                        "REGISTER_OP",        "REGISTER_KERNEL",
+                                        "PYBIND11_",          "NB_MODULE",
+                                        "EXECUTORCH_",        "Library&",
+                                        "Library &",          "@BE",
+                                        "GlobalDef(",         "_REGISTER_GLOBAL(",
+                                        "TVM_FFI_DLL_EXPORT", "::module",
+                                        "ONNX_CPU_",          "PD_REGISTER_",
+                                        "PD_CUSTOM_KERNEL",   "PD_BUILD_PHI",
+                                        "register_kernels(",  "register_kernel("};
 
 // tensorflow/core/framework/register_types.h calls its argument once for each type; torch's macros
 // give back what they are given; ONNX Runtime has short forms for its CPU.
