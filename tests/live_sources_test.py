@@ -6,7 +6,7 @@ CACHE/sdists holds the distributions; those that are missing are downloaded from
 (340 MB in all) and held against their digests. They are unpacked one at a time, with Python's own
 filter against paths that lead away, and nothing in them is run. A distribution that the index does
 not serve is skipped. What is expected is in live_sources_table.py: counts of what the whole tree
-says, every finding, and for some files each registration, counted by hand.
+says, and every finding; for some files live_sources_by_hand.py has each registration.
 """
 
 import argparse
@@ -24,11 +24,24 @@ import urllib.request
 
 import pip._internal.models.index
 
+import live_sources_by_hand
 import live_sources_table
 import live_support
 
-# Of a document of `opseal dump`, and of each operator.
-COUNTED = ("operators", "annotations", "handlers", "targets", "dispatch", "launches", "arch_tests")
+# Of a document of `opseal dump`.
+COUNTED = (
+    "operators",
+    "annotations",
+    "handlers",
+    "targets",
+    "dispatch",
+    "registrations",
+    "registrars",
+    "functions",
+    "uses",
+    "launches",
+    "arch_tests",
+)
 # Exit code of `opseal dump` where nothing registers.
 NOTHING_FOUND = 3
 JSON_INDEX = "application/vnd.pypi.simple.v1+json"
@@ -88,19 +101,27 @@ def documents_of(text):
     return document if isinstance(document, list) else [document]
 
 
+def label_of(document):
+    return document.get("system", "functions" if "functions" in document else "device")
+
+
 def counts_of(documents):
-    """{system: "name=count ..."} of what there is any of."""
+    """{system: "name=count ..."} of what registers, or starts kernels, in all of its documents."""
     counts = {}
     for document in documents:
-        numbers = collections.OrderedDict()
+        if "caches" in document:
+            continue
+        numbers = counts.setdefault(label_of(document), collections.OrderedDict())
         for key in COUNTED:
-            numbers[key] = len(document.get(key, ()))
+            numbers[key] = numbers.get(key, 0) + len(document.get(key, ()))
         for key in ("kernels", "abstract"):
             found = [one.get(key) for one in document.get("operators", ())]
-            numbers[key] = sum(len(one) if isinstance(one, list) else 1 for one in found if one)
-        words = ["{}={}".format(key, number) for key, number in numbers.items() if number]
-        counts[document.get("system", "device")] = " ".join(words)
-    return counts
+            number = sum(len(one) if isinstance(one, list) else 1 for one in found if one)
+            numbers[key] = numbers.get(key, 0) + number
+    return {
+        label: " ".join("{}={}".format(key, number) for key, number in numbers.items() if number)
+        for label, numbers in counts.items()
+    }
 
 
 def rows_of(documents, file):
@@ -124,6 +145,11 @@ def rows_of(documents, file):
                 add("kernel {}".format(kernel.get("platform", "?")), name, kernel)
         for annotation in document.get("annotations", ()):
             add("annotation", annotation["name"], annotation.get("function"))
+        is_triton = document.get("system") == "triton"
+        for function in document.get("functions", ()):
+            add("kernel triton" if is_triton else "binding", function["name"], function)
+        for use in document.get("uses", ()) if is_triton else ():
+            add("launch", use["name"], use)
     return rows
 
 
@@ -132,7 +158,8 @@ def expected_rows(prefix, groups):
     for kinds, text in groups.items():
         for word in text.split():
             name, line = word.rsplit(":", 1)
-            rows.update((kind, prefix + name, int(line)) for kind in kinds.split(", "))
+            for kind in kinds.split(", "):
+                rows.add((kind, name if kind == "binding" else prefix + name, int(line)))
     return rows
 
 
@@ -195,7 +222,7 @@ def check_package(results, arguments, package, sums):
                 return
         print("{}: read in {:.1f} s".format(package.title, time.monotonic() - started))
         results.compare(package.title + " counts", counts_of(documents), package.counts)
-        for path, prefix, groups in live_sources_table.BY_HAND.get(package.title, ()):
+        for path, prefix, groups in live_sources_by_hand.BY_HAND.get(package.title, ()):
             check_file(results, sums, package, documents, (str(tree / path), path), prefix, groups)
         check_findings(results, arguments.opseal, package, tree, folder)
 

@@ -132,6 +132,16 @@ TEST_CASE("a name that is a text in each branch gives one invocation for each") 
         "m.def[\"hip\" \"solver\"][g] if !defined(CUDA) in f()\n");
 }
 
+TEST_CASE("a macro that joins texts gives one, and the name of another macro stays as it is") {
+  const SourceReader reader(
+      "#define NAMED(n) \"pkg>\" #n\n#define JOINED(a, b) (#a #b)\n#define TEXT(n) #n\n"
+      "void f() { m.def(NAMED(One), g); m.def(JOINED(A, Two), g); m.def(TEXT(NAME), g); }\n");
+  CHECK(reader.invocations() ==
+        "m.def[\"pkg>\" \"One\"][g] in f()\n"
+        "m.def[(\"A\" \"Two\")][g] in f()\n"
+        "m.def[TEXT(NAME)][g] in f()\n");
+}
+
 TEST_CASE("each token knows the outermost use it comes from, and arguments their own place") {
   const SourceReader reader(
       "#define INNER(n, f) m.impl(#n \"_x\", pre_##f)\n#define OUTER(n) INNER(n, n)\n"

@@ -337,6 +337,7 @@ TEST_CASE("a finding in a source says that it rests on text") {
 TEST_CASE("tests, examples and vendored projects are set aside") {
   CHECK(is_aside("tests/ops.cpp"));
   CHECK(is_aside("pkg/third_party/lib/csrc/ops.cpp"));
+  CHECK(is_aside("pkg/3rd_party/lib/csrc/ops.cpp"));
   CHECK(is_aside("pkg/ops_test.py"));
   CHECK(!is_aside("pkg/latest.py"));
   CHECK(!is_aside("csrc/pack_test.cu"));

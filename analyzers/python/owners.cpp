@@ -157,7 +157,8 @@ bool fits(const Callee& callee, const PythonCallForm& form, std::string_view ful
     case PythonHome::jax_ad:
       return before_last(full) == "ad" || !method;
     case PythonHome::jax_mlir:
-      return before_last(full) == "mlir" || full.starts_with("jax.");
+      return before_last(full) == "mlir" || full.starts_with("jax.") ||
+             (!method && before_last(full).find("compat") != std::string_view::npos);
     case PythonHome::jax_core:
       // Packages import it through a module of theirs that knows where each release keeps it.
       return before_last(full) == "core" || full.starts_with("jax.") ||

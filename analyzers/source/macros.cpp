@@ -31,6 +31,22 @@ std::size_t read_parameters(Tokens tokens, std::size_t at, MacroDefinition& defi
   return 0;
 }
 
+// `"pkg>" #NAME`, `(#A #B)`: one text made of several. What `#NAME` alone gives is as often a name
+// that another macro stands for.
+bool joins_texts(const MacroDefinition& definition) {
+  Tokens body(definition.body);
+  if (body.size() > 2 && body.front().is('(') && body.back().is(')')) {
+    body = body.subspan(1, body.size() - 2);
+  }
+  std::size_t parts = 0;
+  for (std::size_t i = 0; i < body.size(); ++i, ++parts) {
+    if (body[i].is_string()) continue;
+    if (!body[i].is('#') || i + 1 == body.size() || body[i + 1].expansion == 0) return false;
+    ++i;
+  }
+  return definition.function_like && parts > 1;
+}
+
 void describe_body(const Vocabulary& vocabulary, MacroDefinition& definition) {
   std::vector<Token>& body = definition.body;
   bool has_text = false;
@@ -59,7 +75,7 @@ void describe_body(const Vocabulary& vocabulary, MacroDefinition& definition) {
   }
   const bool gives_argument =
       definition.function_like && body.size() == 1 && body[0].expansion != 0;
-  definition.is_text = (only_text && has_text) || gives_argument;
+  definition.is_text = (only_text && has_text) || gives_argument || joins_texts(definition);
   definition.leads_on = definition.leads_on || definition.calls_parameter || definition.is_text;
 }
 

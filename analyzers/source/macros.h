@@ -25,8 +25,8 @@ struct MacroDefinition {
   bool has_seed = false;
   // The body calls one of the macro's own parameters, as an X-macro does.
   bool calls_parameter = false;
-  // Not function-like, and the body is of string literals and names only, at least one a literal;
-  // or function-like, and the body is a parameter and nothing else.
+  // The body is of string literals and names only, at least one a literal; function-like: of
+  // several texts, literals or `#parameter`, or it is a parameter and nothing else.
   bool is_text = false;
   // It may lead to a word of the vocabulary: by one of the above, or through another macro.
   bool leads_on = false;

@@ -82,7 +82,8 @@ constexpr std::string_view needles[] = {"TORCH_LIBRARY",      "TorchLibraryInit"
                                         "TVM_FFI_DLL_EXPORT", "::module",
                                         "ONNX_CPU_",          "PD_REGISTER_",
                                         "PD_CUSTOM_KERNEL",   "PD_BUILD_PHI",
-                                        "register_kernels(",  "CreateLiteCustomOp"};
+                                        "register_kernels(",  "register_kernel(",
+                                        "CreateLiteCustomOp"};
 
 // tensorflow/core/framework/register_types.h calls its argument once for each type; torch's macros
 // give back what they are given; ONNX Runtime has short forms for its CPU.

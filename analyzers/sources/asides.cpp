@@ -8,11 +8,12 @@
 namespace opseal {
 namespace {
 
-constexpr std::array<std::string_view, 27> asides{
-    "3rdparty",   "bench",    "benchmark", "benchmarks", "deps",        "doc",         "docs",
-    "example",    "examples", "extern",    "external",   "sample",      "samples",     "scripts",
-    "submodules", "test",     "testing",   "tests",      "third-party", "third_party", "thirdparty",
-    "tools",      "tutorial", "tutorials", "unittest",   "unittests",   "vendor"};
+constexpr std::array<std::string_view, 29> asides{
+    "3rd-party", "3rd_party", "3rdparty",    "bench",       "benchmark",  "benchmarks",
+    "deps",      "doc",       "docs",        "example",     "examples",   "extern",
+    "external",  "sample",    "samples",     "scripts",     "submodules", "test",
+    "testing",   "tests",     "third-party", "third_party", "thirdparty", "tools",
+    "tutorial",  "tutorials", "unittest",    "unittests",   "vendor"};
 
 // `test_x.py`, `x_test.py`, `conftest.py`; sources in C++ so named are often part of a build.
 bool is_test_file(std::string_view name) {

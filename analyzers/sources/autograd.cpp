@@ -30,8 +30,11 @@ std::vector<RuleCall> calls_of(const AutogradClass& one) {
   RuleCall& call = calls.emplace_back();
   call.function = one.symbolic;
   call.kind = "symbolic";
-  call.positional =
-      std::clamp(one.symbolic.required, one.forward.required + 1, one.forward.positional + 1);
+  const std::uint32_t least = one.forward.required + 1;
+  // `forward(ctx, x, *rest)` takes what the symbolic function asks for.
+  call.positional = one.forward.variadic
+                        ? std::max(one.symbolic.required, least)
+                        : std::clamp(one.symbolic.required, least, one.forward.positional + 1);
   return calls;
 }
 

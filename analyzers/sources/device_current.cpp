@@ -22,6 +22,21 @@ bool uses_one_of(const NamingCode& code, const Hashes& names) {
                      [&names](const NameUse& use) { return names.contains(use.hash); });
 }
 
+// Macros that have a guard, by others too.
+Hashes guarding_macros(const std::vector<LaunchCode*>& codes) {
+  Hashes macros;
+  for (int round = 0; round < most_rounds; ++round) {
+    const std::size_t before = macros.size();
+    for (const LaunchCode* code : codes) {
+      for (const NamingCode& macro : code->macros) {
+        if (macro.guards_device || uses_one_of(macro, macros)) macros.insert(macro.hash);
+      }
+    }
+    if (macros.size() == before) break;
+  }
+  return macros;
+}
+
 }  // namespace
 
 bool guards_device(std::string_view name) {
@@ -39,13 +54,8 @@ bool takes_tensors(Tokens parameters) {
 }
 
 std::vector<std::string> join_current_device(const std::vector<LaunchCode*>& codes) {
-  Hashes macros;
-  for (const LaunchCode* code : codes) {
-    for (const NamingCode& macro : code->macros) {
-      if (macro.guards_device) macros.insert(macro.hash);
-    }
-  }
-  // What is called where a guard may be in place.
+  const Hashes macros = guarding_macros(codes);
+  // What is called where a guard may be in place, by macros that are named there too.
   Hashes covered;
   const auto is_guarded = [&](const NamingCode& function) {
     return function.guards_device || uses_one_of(function, macros);
@@ -56,6 +66,10 @@ std::vector<std::string> join_current_device(const std::vector<LaunchCode*>& cod
       for (const NamingCode& function : code->functions) {
         if (!is_guarded(function) && !covered.contains(function.hash)) continue;
         for (const NameUse& use : function.uses) covered.insert(use.hash);
+      }
+      for (const NamingCode& macro : code->macros) {
+        if (!covered.contains(macro.hash)) continue;
+        for (const NameUse& use : macro.uses) covered.insert(use.hash);
       }
     }
     if (covered.size() == before) break;

@@ -33,18 +33,22 @@ class Sound {
   std::string lower_;
 };
 
+// `cudaGetErrorString` only tells of an error that somebody has.
+bool names_text_of_error(const Sound& word) {
+  return word.has_any({"errorstring", "errorname", "errorcode"});
+}
+
 // A check of launches that is defined elsewhere: `C10_CUDA_KERNEL_LAUNCH_CHECK`,
 // `getLastCudaError`, `OP_REQUIRES_CUDA_SUCCESS`, `gpuErrchk`.
 bool names_check(const Sound& word) {
-  // `cudaGetErrorString` only tells of an error that somebody has.
-  if (word.has_any({"errorstring", "errorname", "errorcode"})) return false;
   if (word.has("last") && word.has("error")) return true;
   if (word.has("check") && word.has_any({"launch", "error"})) return true;
   if (word.has_any({"kernelcheck", "checkkernel"})) return true;
   return word.has_any({"cuda", "gpu", "hip"}) && word.has_any({"success", "errch", "checkerr"});
 }
 
-// `CHECK_CUDA(x)` asks where a tensor is, `CUDA_CHECK()` and `RAFT_CHECK_CUDA(stream)` for errors.
+// `CHECK_CUDA(x)` asks where a tensor is, `CUDA_CHECK()` and `RAFT_CHECK_CUDA(stream)` for errors;
+// `check_cuda(code, __FILE__, __LINE__)` looks at the status that it gets, and at nothing else.
 bool names_check_by_arguments(const Sound& word, Tokens behind) {
   if (!word.has_any({"cuda", "gpu", "hip"}) || !word.has_any({"check", "err", "safe", "assert"})) {
     return false;
@@ -53,7 +57,7 @@ bool names_check_by_arguments(const Sound& word, Tokens behind) {
   for (std::size_t at = 1; at < std::min(behind.size(), most_tokens); ++at) {
     const Token& token = behind[at];
     if (token.is(')') || token.is(';')) return false;
-    if (token.is_string() || token.is("__FILE__")) return true;
+    if (token.is_string() || (at == 1 && token.is("__FILE__"))) return true;
     if (token.is_identifier() && Sound(token.text).has_any({"stream", "status", "err"})) {
       return true;
     }
@@ -105,6 +109,7 @@ bool reads_launch_error(Tokens tokens, std::size_t at) {
   if (word == "synchronize" || word == "device_synchronize") return true;
   if (word.size() < 7) return false;
   const Sound sound(word);
+  if (names_text_of_error(sound)) return false;
   return names_check(sound) || names_check_by_arguments(sound, tokens.subspan(at + 1));
 }
 
@@ -115,7 +120,8 @@ bool declares_check(Tokens tokens, std::size_t at) {
   const bool declares =
       tokens[at + 1].is_identifier() &&
       (tokens[at + 2].is('(') || tokens[at + 2].is('{') || tokens[at + 2].is(';'));
-  return declares && names_check(Sound(tokens[at].text));
+  const Sound sound(declares ? tokens[at].text : std::string_view());
+  return declares && !names_text_of_error(sound) && names_check(sound);
 }
 
 }  // namespace opseal

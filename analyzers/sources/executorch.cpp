@@ -13,8 +13,9 @@ namespace {
 // `Kernel("ns::op.out", function)`, `Kernel{…}`
 void read_lists(const SourceUnit& unit, std::vector<ExecutorchRecord>& records) {
   const Tokens all = unit.tokens;
-  const bool registers =
-      std::ranges::any_of(all, [](const Token& token) { return token.is("register_kernels"); });
+  const bool registers = std::ranges::any_of(all, [](const Token& token) {
+    return token.is("register_kernels") || token.is("register_kernel");
+  });
   if (!registers) return;
   for (std::size_t at = 0; at + 3 < all.size(); ++at) {
     if (!all[at].is("Kernel") || (!all[at + 1].is('(') && !all[at + 1].is('{'))) continue;

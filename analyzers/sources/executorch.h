@@ -23,7 +23,7 @@ struct ExecutorchRecord {
 };
 
 // `EXECUTORCH_LIBRARY(ns, "op.out", function)`, and `Kernel("ns::op.out", function)` in files that
-// call `register_kernels`.
+// call `register_kernels`, or `register_kernel` for one.
 void read_executorch_cpp(const SourceUnit& unit, const Invocations& found,
                          std::vector<ExecutorchRecord>& records);
 

@@ -55,6 +55,9 @@ bool read_type_list(std::string_view text, std::vector<std::string>& types) {
 }
 
 bool literal(Tokens tokens, std::string& text) {
+  while (tokens.size() > 2 && tokens.front().is('(') && tokens.back().is(')')) {
+    tokens = tokens.subspan(1, tokens.size() - 2);
+  }
   bool only_strings = false;
   text = string_value(tokens, &only_strings);
   return only_strings && !tokens.empty();
