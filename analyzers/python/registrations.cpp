@@ -24,7 +24,9 @@ class Reader {
         scopes_(file.scopes),
         constants_(syntax_, scopes_),
         rounds_(syntax_, constants_),
-        builder_(syntax_, scopes_, constants_) {}
+        builder_(syntax_, scopes_, constants_) {
+    constants_.follows_calls = true;
+  }
 
   PythonRegistrations run() {
     for (SyntaxIndex index = 0; index < syntax_.nodes.size(); ++index) {
@@ -280,12 +282,12 @@ class Reader {
 
 bool may_hold_registrations(std::string_view text) {
   // Each name of a form contains one of these, or the module that it has to come from does.
-  constexpr std::array<std::string_view, 21> words = {
+  constexpr std::array<std::string_view, 22> words = {
       "torch.library", "torch import library", "torch.ops",  "register_custom", "register_ffi",
       "ffi_call",      "ffi_lowering",         "Primitive",  "primitive_",      "XLACustomKernel",
       "def_",          "custom_vjp",           "custom_jvp", "triton",          "numba",
       "tvm",           "register_etp",         "load_c",     "register_fake",   "register_kernel",
-      "custom_op("};
+      "custom_op(",    "torch_compile_guard"};
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     return text.find(word) != std::string_view::npos;
   });

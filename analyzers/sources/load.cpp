@@ -56,6 +56,7 @@
 #include "analyzers/sources/targets.h"
 #include "analyzers/sources/tensorflow.h"
 #include "analyzers/sources/torch_cpp.h"
+#include "analyzers/sources/torch_libraries.h"
 #include "analyzers/sources/torch_python.h"
 #include "analyzers/sources/torch_spaces.h"
 #include "analyzers/sources/torch_wrappers.h"
@@ -408,6 +409,7 @@ class SourceLoader {
       torch_cpp.push_back(std::move(file.torch_cpp));
     }
     add_delegated(torch_cpp, records);
+    name_imported_libraries(paths_, records);
     drop_idle_wrappers(paths_, read_, records);
     name_open_spaces(records);
     // What could not be read may be what is missing.
