@@ -9,6 +9,7 @@ using namespace forms;
 
 constexpr std::string_view function_kinds[] = {"meta", "fake", "decomposition", "composite"};
 constexpr Form function_kind{.text = true, .words = function_kinds};
+constexpr Form ranks_form{.item = &count_or_null};
 constexpr Field function_fields[] = {
     {name, &text_form, true, "qualified name"},
     {positional, &count_form, false, "positional parameters, those with a default included"},
@@ -21,6 +22,11 @@ constexpr Field function_fields[] = {
     {results, &texts_form, false,
      "dtypes of its results: `f16`; `$x` for that of parameter `x`, in C++ where the code chooses "
      "by it; `?` where it isn't known"},
+    {rank, &ranks_form, false, "number of dimensions of each of its results; null: it isn't known"},
+    {reads, &texts_form, false,
+     "of a shape function: parameters that its body reads; `x.dtype`: and gives to a result"},
+    {shape, &texts_form, false,
+     "parameters that choose between shapes, or dtypes, of what it hands back"},
 };
 constexpr Form function_or_null{.name = "Function", .null = true, .fields = function_fields};
 constexpr Form functions_form{.item = &function_or_null};
@@ -99,6 +105,8 @@ constexpr Field gradient_fields[] = {
      "saved tensors whose `requires_grad` decides what it computes"},
     {local, &texts_form, false,
      "those of them that the operator made itself, and doesn't hand back"},
+    {writes, &counts_form, false, "numbers of values that the forward keeps for it"},
+    {reads, &counts_form, false, "numbers of values that it takes those apart into"},
 };
 constexpr Form gradient_form{.name = "Gradient", .null = true, .fields = gradient_fields};
 
@@ -112,6 +120,8 @@ constexpr Field batching_fields[] = {
     {checked, &truth_form, false,
      "false: it uses axes of operands and asks nowhere whether these are mapped at all"},
     {uses, &texts_form, false, "attributes of the operator that it reads"},
+    {results, &text_form, false,
+     "what it says of the axes of its results: `inputs`, the axes of all operands as they came"},
 };
 constexpr Form batching_form{.name = "Batching", .null = true, .fields = batching_fields};
 
@@ -162,6 +172,8 @@ constexpr Field built_fields[] = {
 };
 constexpr Form built_form{.name = "Built", .fields = built_fields};
 
+constexpr std::string_view kernel_layout_words[] = {"fixed", "open"};
+constexpr Form kernel_layout{.text = true, .words = kernel_layout_words};
 constexpr Field kernel_fields[] = {
     {platform, &text_form, true, "`any` serves every platform", true},
     {backend, &text_form, false, ""},
@@ -189,6 +201,8 @@ constexpr Field kernel_fields[] = {
      "parameters of its function that it hands back, as they are or as a view"},
     {uses, &texts_form, false,
      "functions with a backward of their own that its code, or what it calls, applies"},
+    {layout, &kernel_layout, false,
+     "of a lowering: whether the call that it writes fixes the layouts of its operands"},
     {versions, &versions_form, false, ""},
     {type_constraints, &texts_map, false, ""},
     {launch, &launch_form, false, ""},

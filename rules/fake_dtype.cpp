@@ -79,13 +79,32 @@ class DtypeCheck {
                      std::string_view computed) {
     if (promised == "?" || computed == "?") return false;
     if (is_literal(promised) && is_literal(computed)) return promised != computed;
-    // The reader of C++ says a parameter only where the code chooses by its dtype.
-    if (is_literal(promised)) return !is_in_python(kernel);
+    const Fact function = kernel[Key::function];
+    if (is_literal(promised)) {
+      // The reader of C++ says a parameter only where the code chooses by its dtype.
+      if (!is_in_python(kernel)) return true;
+      return is_given(abstract, counterpart(function, computed.substr(1), abstract));
+    }
     if (!is_literal(computed)) return false;
-    const std::optional<std::uint32_t> place = place_of(abstract, promised.substr(1));
-    if (!place) return false;
-    const std::string_view parameter = name_at(kernel[Key::function], *place);
+    const std::string_view parameter = counterpart(abstract, promised.substr(1), function);
     return !parameter.empty() && takes_another(kernel, parameter, computed);
+  }
+
+  // What a parameter of one function is called in the other.
+  static std::string_view counterpart(const Fact& from, std::string_view parameter,
+                                      const Fact& to) {
+    const std::optional<std::uint32_t> place = place_of(from, parameter);
+    return place ? name_at(to, *place) : std::string_view();
+  }
+
+  // It gives the dtype of that parameter to another result, so that this isn't always one.
+  static bool is_given(const Fact& abstract, std::string_view parameter) {
+    if (parameter.empty()) return false;
+    const std::string asked = std::string(parameter) + ".dtype";
+    for (const Fact read : abstract[Key::reads].items()) {
+      if (read.is(asked)) return true;
+    }
+    return false;
   }
 
   void report(const Fact& manifest, const Fact& op, const Fact& kernel, const Fact& promised,

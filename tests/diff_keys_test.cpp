@@ -74,6 +74,7 @@ constexpr Exception exceptions[] = {
     {"operators.kernels.attributes.*",
      "what a creator declares; rules hold what it reads against it"},
     {"operators.kernels.values", "how the code is written; rules hold it against `attributes`"},
+    {"operators.kernels.layout", "how a lowering is written; a rule holds it against its siblings"},
     {"operators.kernels.variadic", "what could not be read, not what is registered"},
     {"operators.jvp.uses", "how the code is written; rules hold it against `attributes`"},
     {"operators.kernels.reads", "what a creator looks for; rules hold it against what it declares"},

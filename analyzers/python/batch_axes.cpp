@@ -3,7 +3,9 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <utility>
 
 namespace opseal {
 namespace {
@@ -14,12 +16,13 @@ constexpr std::size_t most_depth = 64;
 
 class AxesReader {
  public:
-  AxesReader(const PythonSyntax& syntax, const PythonScopes& scopes, std::string_view axes,
-             SyntaxIndex body)
-      : syntax_(syntax), scopes_(scopes), axes_(axes), body_(body) {}
+  AxesReader(const PythonSyntax& syntax, const PythonScopes& scopes, std::string_view operands,
+             std::string_view axes, SyntaxIndex body)
+      : syntax_(syntax), scopes_(scopes), operands_(operands), axes_(axes), body_(body) {}
 
   void run(PythonRegistration& made) {
     if (syntax_[body_].next - body_ > most_nodes) return;
+    read_returned(made);
     // Whoever names these knows of operands that aren't mapped; `try` may be how it finds out.
     const std::string_view text = syntax_.text_of(body_);
     for (const std::string_view word : {"None", "mapped", "Mapped", "try:", "assert_"}) {
@@ -35,10 +38,124 @@ class AxesReader {
       set(PythonAxesUse::each, each_, made);
     } else if (used_.size() > 1) {
       set(PythonAxesUse::several, used_.begin()->second, made);
+    } else if (!all_used_ && places_.size() == 1) {
+      const SyntaxIndex moved = moved_by(*places_.begin());
+      if (moved != no_syntax) set(PythonAxesUse::first, moved, made);
     }
   }
 
  private:
+  // `return p.bind(x, y), axes`, the axes being those that were handed over.
+  void read_returned(PythonRegistration& made) const {
+    const std::vector<PythonBinding>& bound = scopes_.find(axes_, body_);
+    if (bound.size() != 1 || bound[0].kind != PythonBinding::Kind::parameter) return;
+    for (const SyntaxIndex index : syntax_.own_nodes(body_, most_nodes)) {
+      if (!syntax_.is(index, SyntaxKind::return_statement)) continue;
+      const SyntaxIndex value = syntax_.unwrapped(syntax_.first(index));
+      if (!syntax_.is(value, SyntaxKind::expression_list) &&
+          !syntax_.is(value, SyntaxKind::tuple)) {
+        continue;
+      }
+      const std::vector<SyntaxIndex> parts = syntax_.children(value);
+      if (parts.size() != 2 || !names_all(parts[1])) continue;
+      // Several results have several axes.
+      const SyntaxIndex result = syntax_.unwrapped(parts[0]);
+      if (!syntax_.is(result, SyntaxKind::call) && !syntax_.is(result, SyntaxKind::identifier)) {
+        continue;
+      }
+      made.axes_returned = syntax_.place_of(parts[1]);
+      return;
+    }
+  }
+
+  // The first place at which an operand is moved, or flattened, as one at another place is mapped.
+  SyntaxIndex moved_by(std::size_t place) const {
+    std::map<std::string_view, std::size_t> operands;
+    std::set<std::string_view> from_it;
+    std::set<std::string_view> sizes;
+    for (const auto& [name, at] : names_) {
+      if (at == place) sizes.insert(name);
+    }
+    for (SyntaxIndex index = body_; index < syntax_[body_].next; ++index) {
+      if (syntax_.is(index, SyntaxKind::assignment)) {
+        follow(index, place, operands, from_it, sizes);
+      } else if (syntax_.is(index, SyntaxKind::call) &&
+                 moves_another(index, place, operands, sizes)) {
+        return index;
+      }
+    }
+    return no_syntax;
+  }
+
+  // Names of operands by their places, what comes from the one at `place`, and what is the size of
+  // its batch: a product of its sizes, those that `*batch` takes.
+  void follow(SyntaxIndex assignment, std::size_t place,
+              std::map<std::string_view, std::size_t>& operands,
+              std::set<std::string_view>& from_it, std::set<std::string_view>& sizes) const {
+    const SyntaxIndex left = syntax_.child(assignment, SyntaxField::left);
+    const SyntaxIndex right = syntax_.child(assignment, SyntaxField::right);
+    if (left == no_syntax || right == no_syntax) return;
+    const SyntaxIndex value = syntax_.unwrapped(right);
+    if (is_row(left) && syntax_.is(value, SyntaxKind::identifier) &&
+        syntax_.text_of(value) == operands_) {
+      std::size_t at = 0;
+      for (const SyntaxIndex target : syntax_.children(left)) {
+        if (!syntax_.is(target, SyntaxKind::identifier)) return;
+        if (at == place) from_it.insert(syntax_.text_of(target));
+        operands.emplace(syntax_.text_of(target), at++);
+      }
+      return;
+    }
+    const std::string_view text = syntax_.text_of(right);
+    if (!mentions(right, from_it)) return;
+    const bool product = text.find("prod(") != text.npos || text.find(" * ") != text.npos ||
+                         text.find("mul") != text.npos;
+    for (SyntaxIndex index = left; index < syntax_[left].next; ++index) {
+      if (!syntax_.is(index, SyntaxKind::identifier)) continue;
+      const std::string_view name = syntax_.text_of(index);
+      // An operand that gets another form is still that operand.
+      if (operands.contains(name)) continue;
+      from_it.insert(name);
+      const bool starred = syntax_.is(syntax_[index].parent, SyntaxKind::list_splat_pattern);
+      if (product || starred) sizes.insert(name);
+    }
+  }
+
+  bool mentions(SyntaxIndex expression, const std::set<std::string_view>& names) const {
+    for (SyntaxIndex index = expression; index < syntax_[expression].next; ++index) {
+      if (syntax_.is(index, SyntaxKind::identifier) && names.contains(syntax_.text_of(index))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // `jnp.reshape(key, (batch, …))`, `key.reshape(batch, …)`, `jnp.moveaxis(key, axis, 0)`.
+  bool moves_another(SyntaxIndex call, std::size_t place,
+                     const std::map<std::string_view, std::size_t>& operands,
+                     const std::set<std::string_view>& sizes) const {
+    const SyntaxIndex function = syntax_.child(call, SyntaxField::function);
+    const SyntaxIndex arguments = syntax_.child(call, SyntaxField::arguments);
+    if (!syntax_.is(function, SyntaxKind::attribute) ||
+        !syntax_.is(arguments, SyntaxKind::argument_list)) {
+      return false;
+    }
+    const std::string_view name = syntax_.text_of(syntax_[function].next - 1);
+    if (name != "reshape" && name != "moveaxis" && name != "swapaxes") return false;
+    const SyntaxIndex object = syntax_.child(function, SyntaxField::object);
+    const std::vector<SyntaxIndex> given = syntax_.children(arguments);
+    for (const SyntaxIndex operand : {object, given.empty() ? no_syntax : given.front()}) {
+      const SyntaxIndex moved = syntax_.unwrapped(operand);
+      if (!syntax_.is(moved, SyntaxKind::identifier)) continue;
+      const auto found = operands.find(syntax_.text_of(moved));
+      if (found == operands.end() || found->second == place) continue;
+      for (const SyntaxIndex one : given) {
+        if (one != operand && mentions(one, sizes)) return true;
+      }
+    }
+    return false;
+  }
+
   void set(PythonAxesUse use, SyntaxIndex where, PythonRegistration& made) const {
     made.axes_use = use;
     made.axes_place = syntax_.place_of(where);
@@ -192,6 +309,12 @@ class AxesReader {
     }
     const std::optional<std::size_t> place = element(index);
     const SyntaxIndex parent = syntax_[index].parent;
+    if (is_check(index)) return;
+    if (place && *place != any_place) {
+      places_.insert(*place);
+    } else {
+      all_used_ = true;
+    }
     // `x.shape[d]`
     if (syntax_.is(parent, SyntaxKind::subscript) &&
         syntax_[index].field == SyntaxField::subscript) {
@@ -228,6 +351,31 @@ class AxesReader {
     }
   }
 
+  // `check(axes)`, of which nothing comes but an exception, and which lets `None` pass.
+  bool is_check(SyntaxIndex index) const {
+    const SyntaxIndex arguments = syntax_[index].parent;
+    if (!syntax_.is(arguments, SyntaxKind::argument_list)) return false;
+    const SyntaxIndex call = syntax_[arguments].parent;
+    if (!syntax_.is(call, SyntaxKind::call) ||
+        !syntax_.is(syntax_[call].parent, SyntaxKind::expression_statement)) {
+      return false;
+    }
+    const SyntaxIndex function = syntax_.child(call, SyntaxField::function);
+    if (!syntax_.is(function, SyntaxKind::identifier)) return false;
+    const PythonBinding* bound = scopes_.only(syntax_.text_of(function), function);
+    if (bound == nullptr || bound->kind != PythonBinding::Kind::definition) return false;
+    const SyntaxIndex end = syntax_[bound->value].next;
+    if (end - bound->value > most_nodes) return false;
+    for (SyntaxIndex at = bound->value; at < end; ++at) {
+      const SyntaxKind kind = syntax_[syntax_[at].parent].kind;
+      if (syntax_.is(at, SyntaxKind::none) &&
+          (kind == SyntaxKind::list || kind == SyntaxKind::tuple || kind == SyntaxKind::set)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   void add_use(std::size_t place, SyntaxIndex where) {
     if (place == any_place) {
       if (each_ == no_syntax) each_ = where;
@@ -255,9 +403,14 @@ class AxesReader {
 
   const PythonSyntax& syntax_;
   const PythonScopes& scopes_;
+  std::string_view operands_;
   std::string_view axes_;
   SyntaxIndex body_;
   bool known_ = true;
+  // All of them are used at once.
+  bool all_used_ = false;
+  // Those of which the axis is used anywhere.
+  std::set<std::size_t> places_;
   // Names for axes, by the place of their operand.
   std::map<std::string_view, std::size_t> names_;
   SyntaxIndex each_ = no_syntax;
@@ -271,7 +424,7 @@ void read_axes(const PythonSyntax& syntax, const PythonScopes& scopes, const Pyt
   if (!rule.found || rule.node == no_syntax || rule.parameters.size() < 2) return;
   const SyntaxIndex body = syntax.child(rule.node, SyntaxField::body);
   if (body == no_syntax || syntax.is(rule.node, SyntaxKind::lambda)) return;
-  AxesReader(syntax, scopes, rule.parameters[1].name, body).run(made);
+  AxesReader(syntax, scopes, rule.parameters[0].name, rule.parameters[1].name, body).run(made);
 }
 
 }  // namespace opseal

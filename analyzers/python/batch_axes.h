@@ -7,7 +7,7 @@
 namespace opseal {
 
 // How the body of a batching rule, `rule(operands, axes, …)`, uses the axes: `None` stands for an
-// operand that isn't mapped. Sets `axes_use` and `axes_place`.
+// operand that isn't mapped. Sets `axes_use`, `axes_place` and `axes_returned`.
 void read_axes(const PythonSyntax& syntax, const PythonScopes& scopes, const PythonFunction& rule,
                PythonRegistration& made);
 

@@ -161,6 +161,8 @@ constexpr PythonCallForm forms[] = {
     {"register_xy_to_dw", Home::method, Kind::etp_rules, "xy_to_dw:function"},
     {"register_yw_to_w", Home::method, Kind::etp_rules, "yw_to_w:function"},
     {"stencil", Home::numba, Kind::numba_kernel, "func_or_mode", {}, {}, true},
+    {"torch_compile_guard", Home::anywhere, Kind::torch_direct,
+     "mutates_args device calling_func_:function gen_fake:fake"},
     {"triton_op", Home::torch_library, Kind::torch_triton_op,
      "name:name fn:function | mutates_args schema:schema"},
     {"vectorize", Home::numba, Kind::numba_kernel, "signatures", {}, {}, true},

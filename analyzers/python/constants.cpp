@@ -243,6 +243,9 @@ PythonConstant PythonConstants::of_name(SyntaxIndex name, std::size_t depth) {
     }
     return constant;
   }
+  if (binding->kind == PythonBinding::Kind::parameter && follows_calls) {
+    return of_parameter(*binding, std::move(constant));
+  }
   if (binding->kind != PythonBinding::Kind::value) return constant;
   PythonConstant value = of(binding->value, depth + 1);
   steps_ += value.text.size() / 16;
@@ -359,6 +362,7 @@ PythonConstant PythonConstants::of_subscript(SyntaxIndex subscript, std::size_t 
 }
 
 PythonConstant PythonConstants::items_of(SyntaxIndex loop) {
+  if (syntax_.is(loop, SyntaxKind::function_definition)) return calls_of(loop);
   PythonConstant items = of(syntax_.child(loop, SyntaxField::right), 0);
   if (items.kind == Kind::dictionary) {
     PythonConstant keys{Kind::list, {}, {}, items.node};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,8 +50,13 @@ class PythonConstants {
       : syntax_(syntax), scopes_(scopes) {}
 
   PythonConstant of(SyntaxIndex expression);
-  // The items that a loop goes through, or undecided.
+  // The items that a loop goes through, or undecided. Of a function of the file's own: what each
+  // call hands over, in the order of its parameters.
   PythonConstant items_of(SyntaxIndex loop);
+
+  // Parameters of functions that only this file can call (`_make(name)`) are told like names of
+  // loops, a call being a round.
+  bool follows_calls = false;
 
   // In force from now on.
   std::vector<PythonRound> rounds;
@@ -78,13 +84,23 @@ class PythonConstants {
   PythonConstant of_attribute(SyntaxIndex attribute, std::size_t depth);
   PythonConstant of_call(SyntaxIndex call, std::size_t depth);
   PythonConstant of_subscript(SyntaxIndex subscript, std::size_t depth);
+  PythonConstant of_parameter(const PythonBinding& binding, PythonConstant constant);
+  PythonConstant calls_of(SyntaxIndex function);
+  PythonConstant call_of(SyntaxIndex call, SyntaxIndex parameters);
   bool append_interpolation(SyntaxIndex interpolation, std::size_t depth, std::string& text);
 
   const PythonSyntax& syntax_;
   const PythonScopes& scopes_;
   std::size_t steps_ = 0;
   std::size_t all_steps_ = 0;
+  // Uses of names that are those of functions of the file's own, once asked for.
+  std::map<std::string_view, std::vector<SyntaxIndex>> private_uses_;
+  bool private_uses_read_ = false;
 };
+
+// A function that no other file calls, by its name, defined at the top of the module without a
+// decorator; `parameter` is one of its parameters. None for any other.
+SyntaxIndex private_function_of(const PythonSyntax& syntax, SyntaxIndex parameter);
 
 // The content of a `string_content`, escapes resolved. False for one that isn't known here (`\N`).
 bool unescape_python(std::string_view written, bool raw, std::string& text);

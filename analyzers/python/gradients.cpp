@@ -129,6 +129,7 @@ class GradientReader {
     one.guards = python_gradient_guards(syntax_, backward);
     one.facts =
         python_function_facts(syntax_, scopes_, definition, forward, backward, one.separated);
+    one.saved = python_saved_tensors(syntax_, definition, forward, backward);
     one.returns = returns_.of(backward, false);
     if (std::optional<PythonReturn> nothing = returns_.end_of(backward)) {
       one.returns.push_back(*nothing);

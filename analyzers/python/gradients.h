@@ -8,6 +8,7 @@
 #include "analyzers/python/function_facts.h"
 #include "analyzers/python/gradient_guards.h"
 #include "analyzers/python/registrations.h"
+#include "analyzers/python/saved_values.h"
 
 namespace opseal {
 
@@ -31,6 +32,7 @@ struct PythonAutograd {
   PythonPlace batching_place;
   std::vector<PythonGradientGuard> guards;
   PythonFunctionFacts facts;
+  PythonSavedCounts saved;
 };
 
 // A gradient that is registered with TensorFlow: `@tf.RegisterGradient("Op")` on a function, or

@@ -91,7 +91,28 @@ class PythonLoopRounds {
     return true;
   }
 
+  // The parameters that a call gives; a name that takes several arguments, or none, has none.
+  void set_call(SyntaxIndex function, const PythonConstant& item) {
+    std::size_t place = 0;
+    const SyntaxIndex parameters = syntax_.child(function, SyntaxField::parameters);
+    for (const SyntaxIndex parameter : syntax_.children(parameters)) {
+      if (place == item.items.size()) break;
+      const SyntaxIndex named = syntax_.is(parameter, SyntaxKind::identifier) ? parameter
+                                : syntax_.is(parameter, SyntaxKind::typed_parameter)
+                                    ? syntax_.first(parameter)
+                                    : syntax_.child(parameter, SyntaxField::name);
+      if (named != no_syntax) {
+        constants_.rounds.push_back({function, syntax_.text_of(named), item.items[place]});
+      }
+      ++place;
+    }
+  }
+
   void set_round(SyntaxIndex loop, const PythonConstant& item) {
+    if (syntax_.is(loop, SyntaxKind::function_definition)) {
+      set_call(loop, item);
+      return;
+    }
     const SyntaxIndex target = syntax_.child(loop, SyntaxField::left);
     if (target == no_syntax) return;
     if (syntax_.is(target, SyntaxKind::identifier)) {

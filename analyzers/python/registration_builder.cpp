@@ -7,8 +7,11 @@
 #include "analyzers/python/conditions.h"
 #include "analyzers/python/ffi_attributes.h"
 #include "analyzers/python/functions.h"
+#include "analyzers/python/lowered_calls.h"
 #include "analyzers/python/result_dtypes.h"
+#include "analyzers/python/result_shapes.h"
 #include "analyzers/python/returned_views.h"
+#include "analyzers/python/saved_values.h"
 #include "analyzers/python/tangents.h"
 #include "analyzers/python/writes.h"
 #include "analyzers/words.h"
@@ -18,6 +21,11 @@ namespace opseal {
 namespace {
 
 using State = PythonText::State;
+
+// A decorator by which a function becomes an operator of its own name.
+bool is_compile_guard(const PythonRegistration& made) {
+  return made.how.ends_with("torch_compile_guard");
+}
 
 bool is_torch(PythonKind kind) {
   return kind >= PythonKind::torch_library && kind <= PythonKind::torch_lookup;
@@ -154,6 +162,13 @@ void PythonRegistrationBuilder::set_library(PythonRegistration& made, SyntaxInde
       python_makers_of(syntax_, scopes_, library, PythonKind::torch_library);
   made.name_space.place = place_of(library);
   made.name_space.state = State::undecided;
+  if (makers.empty()) {
+    const std::vector<std::string> names = scopes_.full_names(library);
+    const bool imported = names.size() == 1 && names[0].find('.') != std::string::npos;
+    if (imported && syntax_.is(syntax_.unwrapped(library), SyntaxKind::identifier)) {
+      made.library_path = names[0];
+    }
+  }
   if (makers.size() != 1) return;
   const SyntaxIndex arguments = syntax_.child(makers[0], SyntaxField::arguments);
   if (!syntax_.is(arguments, SyntaxKind::argument_list)) return;
@@ -312,6 +327,8 @@ void PythonRegistrationBuilder::infer_schema(PythonRegistration& made) const {
     return;
   }
   if (made.schema.state == State::decided || made.schema.state == State::undecided) return;
+  // It puts an argument of its own in front of some.
+  if (is_compile_guard(made)) return;
   if (made.functions.empty()) return;
   std::vector<std::string> mutated;
   for (const PythonArgument& argument : made.arguments) {
@@ -359,6 +376,9 @@ void PythonRegistrationBuilder::read_derivative_bodies(PythonRegistration& made)
     std::erase_if(returns, [](const PythonReturn& one) { return one.handed_on && !one.bare; });
     (function.role == "fwd" ? made.forward_returns : made.returns) = std::move(returns);
   }
+  if (made.functions.size() == 2 && made.functions[0].role == "fwd") {
+    made.saved = python_saved_residuals(syntax_, scopes_, made.functions[0], made.functions[1]);
+  }
 }
 
 // What the bodies of the functions tell.
@@ -366,6 +386,9 @@ void PythonRegistrationBuilder::read_bodies(PythonRegistration& made) {
   switch (made.kind) {
     case PythonKind::derivative_rules:
       read_derivative_bodies(made);
+      break;
+    case PythonKind::primitive:
+      read_multiple_results(made);
       break;
     case PythonKind::primitive_batching:
       if (!made.functions.empty()) read_axes(syntax_, scopes_, made.functions.front(), made);
@@ -390,15 +413,27 @@ void PythonRegistrationBuilder::read_bodies(PythonRegistration& made) {
         made.writes = python_writes(syntax_, scopes_, made.functions.front());
         made.returned_views = python_returned_views(syntax_, scopes_, made.functions.front());
         made.results = python_result_dtypes(syntax_, scopes_, made.functions.front());
+        made.functions.front().choices =
+            python_shape_choices(syntax_, scopes_, made.functions.front());
+        made.functions.front().ranks =
+            python_result_ranks(syntax_, scopes_, made.functions.front());
       }
       if (made.kind == PythonKind::torch_direct) {
         made.fake_results = python_result_dtypes(syntax_, scopes_, made.fake);
+        read_parameter_reads(syntax_, made.fake);
+        made.fake.ranks = python_result_ranks(syntax_, scopes_, made.fake);
       }
       break;
     case PythonKind::torch_fake:
       if (!made.functions.empty()) {
         made.results = python_result_dtypes(syntax_, scopes_, made.functions.front());
+        read_parameter_reads(syntax_, made.functions.front());
+        made.functions.front().ranks =
+            python_result_ranks(syntax_, scopes_, made.functions.front());
       }
+      break;
+    case PythonKind::primitive_lowering:
+      if (!made.functions.empty()) read_lowered_call(syntax_, scopes_, made);
       break;
     default:
       break;
@@ -453,7 +488,8 @@ PythonRegistration PythonRegistrationBuilder::from_call(const PythonCallee& call
       made.holder = excerpt(name);
       const bool by_function =
           made.kind == PythonKind::triton_kernel || made.kind == PythonKind::numba_kernel ||
-          made.kind == PythonKind::custom_derivative || made.kind == PythonKind::tvm_function;
+          made.kind == PythonKind::custom_derivative || made.kind == PythonKind::tvm_function ||
+          (is_compile_guard(made) && !given);
       if (by_function && made.name.state == State::absent) {
         made.name = {State::decided, excerpt(name), place_of(name)};
       }

@@ -43,6 +43,8 @@ class PythonRegistrationBuilder {
   void infer_schema(PythonRegistration& made) const;
   void read_derivative_bodies(PythonRegistration& made);
   void read_bodies(PythonRegistration& made);
+  void read_multiple_results(PythonRegistration& made);
+  bool says_results_of_others() const;
   void read_tangents(PythonRegistration& made, std::size_t place);
   bool adds_names(SyntaxIndex arguments) const;
   PythonText text_of(SyntaxIndex expression);
@@ -55,6 +57,7 @@ class PythonRegistrationBuilder {
   const PythonScopes& scopes_;
   PythonConstants& constants_;
   PythonReturns returns_;
+  std::optional<bool> results_said_;
 };
 
 }  // namespace opseal

@@ -25,7 +25,9 @@ class Reader {
         scopes_(file.scopes),
         constants_(syntax_, scopes_),
         rounds_(syntax_, constants_),
-        builder_(syntax_, scopes_, constants_) {}
+        builder_(syntax_, scopes_, constants_) {
+    constants_.follows_calls = true;
+  }
 
   PythonRegistrations run() {
     for (SyntaxIndex index = 0; index < syntax_.nodes.size(); ++index) {
@@ -286,7 +288,7 @@ bool may_hold_registrations(std::string_view text) {
        "ffi_call",      "ffi_lowering",         "Primitive",  "primitive_",      "XLACustomKernel",
        "def_",          "custom_vjp",           "custom_jvp", "triton",          "numba",
        "tvm",           "register_etp",         "load_c",     "register_fake",   "register_kernel",
-       "custom_op("});
+       "custom_op(",    "torch_compile_guard"});
   return words.occur_in(text);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -140,6 +141,14 @@ struct PythonFunction {
   bool any_name = false;
   std::vector<PythonParameter> parameters;
   std::string returns;
+  // Kernels of torch: parameters that choose between shapes, or dtypes, of what it hands back.
+  std::vector<std::string> choices;
+  // Kernels and shape functions of torch: dimensions of each tensor that they hand back; nothing
+  // where the text doesn't tell.
+  std::vector<std::optional<std::uint32_t>> ranks;
+  // Shape functions of torch: parameters that the body reads, where it is known.
+  std::vector<std::string> reads;
+  bool reads_known = false;
   // The argument; for a decorated function its name.
   PythonPlace place;
   // Its definition, where found: the line of `def`, or the `lambda`.
@@ -178,6 +187,20 @@ struct PythonCall {
   PythonPlace place;
 };
 
+// How many values a forward keeps for its backward, and how many the backward takes them apart
+// into. Empty where not all places that keep some are known, or none is.
+struct PythonSavedCounts {
+  struct Count {
+    std::uint32_t values = 0;
+    PythonPlace place;
+  };
+
+  std::vector<Count> saved;
+  std::vector<Count> taken;
+
+  bool known() const { return !saved.empty() && !taken.empty(); }
+};
+
 // How a batching rule uses the axes of its operands, of which each may be `None`.
 enum class PythonAxesUse : std::uint8_t {
   // It asks somewhere, hands them on, or nothing is known.
@@ -186,6 +209,16 @@ enum class PythonAxesUse : std::uint8_t {
   several,
   // That of each operand in turn, without a question.
   each,
+  // That of one operand, by which others are moved or flattened too.
+  first,
+};
+
+// Whether the call of a target that a lowering writes fixes the layouts of its operands.
+enum class PythonLayouts : std::uint8_t {
+  unknown,
+  fixed,
+  // It leaves them to the compiler.
+  open,
 };
 
 struct PythonRegistration {
@@ -206,6 +239,8 @@ struct PythonRegistration {
   std::string object;
   // What the result is kept in.
   std::string holder;
+  // Of a library that another file makes: its dotted path, `.library.lib`.
+  std::string library_path;
   // Kernel, rule or rules.
   std::vector<PythonFunction> functions;
   // `torch_direct`: the shape function. `custom_op`: none.
@@ -217,9 +252,19 @@ struct PythonRegistration {
   std::vector<PythonReturn> returns;
   // `derivative_rules`: what the forward hands back.
   std::vector<PythonReturn> forward_returns;
+  // `defvjp`: what the forward keeps, and what the backward takes it apart into.
+  PythonSavedCounts saved;
   // `primitive_batching`.
   PythonAxesUse axes_use = PythonAxesUse::unknown;
   PythonPlace axes_place;
+  // It hands back the axes of all operands for those of its results, here.
+  PythonPlace axes_returned;
+  // `primitive_lowering`.
+  PythonLayouts layouts = PythonLayouts::unknown;
+  PythonPlace layouts_place;
+  // `primitive`: whether the file says that it has several results; nothing where that may be said
+  // elsewhere.
+  std::optional<bool> multiple_results;
   // Kernels of torch: parameters of the function whose memory the body writes to, in order.
   std::vector<std::string> writes;
   // Likewise those that it hands back, or a view of them.

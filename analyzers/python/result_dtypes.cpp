@@ -99,6 +99,9 @@ class DtypeReader {
     const SyntaxIndex value = syntax_.unwrapped(expression);
     if (value == no_syntax || depth > max_depth) return std::string(unknown);
     if (syntax_.is(value, SyntaxKind::identifier)) return of_name(value, depth);
+    if (syntax_.is(value, SyntaxKind::subscript)) {
+      return of_tensor(syntax_.child(value, SyntaxField::value), depth + 1);
+    }
     if (!syntax_.is(value, SyntaxKind::call)) return std::string(unknown);
     const SyntaxIndex called = syntax_.child(value, SyntaxField::function);
     const SyntaxIndex arguments = syntax_.child(value, SyntaxField::arguments);
@@ -136,6 +139,42 @@ class DtypeReader {
     }
     if (!of_torch && is_one_of(name, news)) {
       return dtype != no_syntax ? of_dtype(dtype) : of_name(syntax_.unwrapped(object), depth);
+    }
+    return of_torch ? std::string(unknown) : of_method(name, object, first, dtype, depth);
+  }
+
+  // Methods of a tensor that keep its dtype, and those that make another.
+  std::string of_method(std::string_view name, SyntaxIndex object, SyntaxIndex first,
+                        SyntaxIndex dtype, std::size_t depth) {
+    constexpr std::array<std::string_view, 16> keep{
+        "contiguous", "clone",        "detach", "t",       "transpose", "permute",
+        "reshape",    "flatten",      "expand", "squeeze", "narrow",    "unsqueeze",
+        "select",     "index_select", "repeat", "flip"};
+    constexpr std::array<std::string_view, 8> make{"half", "bfloat16", "float", "double",
+                                                   "int",  "long",     "short", "bool"};
+    if (is_one_of(name, keep)) return of_tensor(object, depth + 1);
+    if (name == "to") {
+      const SyntaxIndex asked = dtype != no_syntax ? dtype : first;
+      return asked == no_syntax ? std::string(unknown) : of_dtype(asked);
+    }
+    if (first != no_syntax || dtype != no_syntax || !is_one_of(name, make)) {
+      return std::string(unknown);
+    }
+    for (const auto& [written, known] : dtypes) {
+      if (name == written) return std::string(known);
+    }
+    return std::string(unknown);
+  }
+
+  // Of something whose part, or other form, is asked for: of a list of tensors it is no dtype.
+  std::string of_tensor(SyntaxIndex expression, std::size_t depth) {
+    const SyntaxIndex value = syntax_.unwrapped(expression);
+    if (value == no_syntax || depth > max_depth) return std::string(unknown);
+    if (!is_parameter(value)) return dtype_of(value, depth);
+    for (const PythonParameter& one : function_.parameters) {
+      if (one.name != syntax_.text_of(value)) continue;
+      const bool tensor = one.annotation == "torch.Tensor" || one.annotation == "Tensor";
+      return tensor ? "$" + one.name : std::string(unknown);
     }
     return std::string(unknown);
   }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "analyzers/sources/saved_counts.h"
 #include "analyzers/sources/torch_python.h"
 
 namespace opseal {
@@ -50,6 +51,7 @@ AutogradFacts facts_of(const PythonAutograd& from, std::uint32_t file) {
   facts.marked = from.facts.marked;
   facts.results = from.facts.results;
   facts.backward = source_function(from.backward, file);
+  facts.saved = saved_counts(from.saved, file);
   return facts;
 }
 
@@ -206,6 +208,7 @@ void write_autograd(const std::vector<AutogradRecord>& records, PlacedWriter& wr
     }
     write_guards(record, writer);
     write_backward(record, writer);
+    write_saved(record.facts.saved, writer);
     writer.rule_calls(record.calls);
     writer.close(gradient);
     writer.close(object);

@@ -9,6 +9,7 @@
 #include "analyzers/python/gradients.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/records.h"
+#include "analyzers/sources/saved_counts.h"
 
 namespace opseal {
 
@@ -30,8 +31,11 @@ struct AutogradFacts {
   // The backward, as it is called with the gradients of so many results.
   SourceFunction backward;
   std::uint32_t results = 0;
+  SavedCounts saved;
 
-  bool empty() const { return writes.empty() && asked.empty() && results == 0; }
+  bool empty() const {
+    return writes.empty() && asked.empty() && results == 0 && saved.taken.empty();
+  }
 };
 
 // One count of gradients that a function with its own backward hands back.

@@ -96,6 +96,7 @@ void read_derivatives(const std::vector<PythonRegistration>& registrations, std:
       add_call(function_as(said, "fwd"), "forward", all, said.forward_returns);
       add_call(backward, "backward", in_front, {});
       if (backward == nullptr || !backward->found) continue;
+      record.saved = saved_counts(said.saved, file);
       record.backward = backward->name;
       record.backward_place = source_function(*backward, file).place;
       for (const PythonReturn& given : said.returns) {
@@ -141,6 +142,7 @@ void write_derivatives(const std::vector<DerivativeRecord>& records,
       writer.text(Key::name, record.backward, record.backward_place);
       writer.close(function);
     }
+    write_saved(record.saved, writer);
     writer.rule_calls(record.calls);
     writer.close(gradient);
     writer.close(object);

@@ -7,6 +7,7 @@
 #include "analyzers/python/registrations.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/records.h"
+#include "analyzers/sources/saved_counts.h"
 
 namespace opseal {
 
@@ -26,6 +27,7 @@ struct DerivativeRecord {
   std::string backward;
   SourcePlace backward_place;
   std::vector<GradientCount> returns;
+  SavedCounts saved;
 };
 
 // Those whose function and rules the file itself shows.

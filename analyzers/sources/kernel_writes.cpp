@@ -9,6 +9,7 @@
 #include "analyzers/source/word_set.h"
 #include "analyzers/sources/code_functions.h"
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/sources/returned_parameters.h"
 #include "analyzers/sources/written_parameters.h"
 
 namespace opseal {
@@ -20,6 +21,8 @@ struct Body {
   std::size_t parameters = 0;
   // Parameters, and where they are written.
   std::vector<std::pair<std::size_t, SourcePlace>> written;
+  // Those that some `return` hands back as they came.
+  std::vector<std::size_t> returned;
 };
 
 using Bodies = std::map<std::string, std::vector<Body>, std::less<>>;
@@ -38,13 +41,16 @@ void read_file(const std::string& bytes, std::uint32_t number,
   for (const auto& function : code.functions()) {
     const auto name = names.find(base_of(function->name));
     if (name == names.end()) continue;
-    Body body{number, function->parameters.size(), {}};
+    Body body{number, function->parameters.size(), {}, {}};
     const WrittenParameters::Written& written = writes.of(*function);
     const Tokens tokens = code.tokens_of(*function);
     for (std::size_t at = 0; at < written.size(); ++at) {
       if (written[at])
         body.written.emplace_back(at, place_of(tokens.subspan(*written[at], 1), number));
     }
+    body.returned = returned_parameters(
+        tokens.subspan(function->body.begin, function->body.end - function->body.begin),
+        function->parameters);
     bodies[*name].push_back(std::move(body));
   }
 }
@@ -91,6 +97,10 @@ void find_kernel_writes(const std::vector<std::size_t>& numbers, const SourceTex
     for (const auto& [parameter, place] : body->written) {
       if (record.function.types[parameter] != "Tensor") continue;
       record.writes.push_back({record.function.parameters[parameter], place});
+    }
+    for (const std::size_t parameter : body->returned) {
+      if (record.function.types[parameter] != "Tensor") continue;
+      record.returned_views.push_back(record.function.parameters[parameter]);
     }
   }
 }

@@ -30,6 +30,7 @@
 #include "analyzers/sources/native_gradients.h"
 #include "analyzers/sources/result_dtypes.h"
 #include "analyzers/sources/static_tables.h"
+#include "analyzers/sources/torch_libraries.h"
 #include "analyzers/sources/torch_spaces.h"
 #include "analyzers/sources/torch_wrappers.h"
 #include "analyzers/sources/typed_tier.h"
@@ -169,6 +170,7 @@ class SourceLoader {
       torch_cpp.push_back(std::move(file.torch_cpp));
     }
     add_delegated(torch_cpp, records);
+    name_imported_libraries(paths_, records);
     drop_idle_wrappers(paths_, texts_, records);
     name_open_spaces(records);
     // What could not be read may be what is missing.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -140,7 +141,26 @@ class PlacedWriter {
       texts(Key::results, function.results, function.place);
       break;
     }
+    ranks(function);
+    if (!function.choices.empty()) texts(Key::shape, function.choices, function.place);
+    if (function.reads_known) texts(Key::reads, function.reads, function.place);
     close(object);
+  }
+
+  // Said where one is known.
+  void ranks(const SourceFunction& function) {
+    bool known = false;
+    for (const std::optional<std::uint32_t>& one : function.ranks) known = known || one;
+    if (!known) return;
+    const std::uint32_t list = open(Key::rank, NodeType::list, function.place);
+    for (const std::optional<std::uint32_t>& one : function.ranks) {
+      if (one) {
+        count(Key::none, *one, function.place);
+      } else {
+        null(Key::none, function.place);
+      }
+    }
+    close(list);
   }
 
   void rule_calls(const std::vector<RuleCall>& list) {

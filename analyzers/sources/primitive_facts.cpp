@@ -21,6 +21,9 @@ class PrimitiveWriter {
     if (maker != nullptr && !maker->said.holder.empty()) {
       writer_.texts(Key::aliases, {maker->said.holder}, maker->place);
     }
+    if (maker != nullptr && maker->said.multiple_results) {
+      writer_.truth(Key::multiple_results, *maker->said.multiple_results, maker->place);
+    }
     write_inputs();
     write_attributes();
     write_jvp();
@@ -174,6 +177,10 @@ class PrimitiveWriter {
       writer_.truth(Key::checked, false,
                     {rule->file, rule->said.axes_place.offset, rule->said.axes_place.length});
     }
+    if (rule->said.axes_returned.length > 0) {
+      const PythonPlace& place = rule->said.axes_returned;
+      writer_.text(Key::results, "inputs", {rule->file, place.offset, place.length});
+    }
     writer_.close(object);
   }
 
@@ -193,6 +200,10 @@ class PrimitiveWriter {
       if (said.backend.decided()) writer_.text(Key::backend, said.backend.text, record->place);
       if (!said.functions.empty() && !said.functions.front().null) {
         write_function(Key::function, *record, said.functions.front());
+      }
+      if (said.layouts != PythonLayouts::unknown) {
+        writer_.text(Key::layout, said.layouts == PythonLayouts::fixed ? "fixed" : "open",
+                     {record->file, said.layouts_place.offset, said.layouts_place.length});
       }
       writer_.text_if(Key::when, condition_of(said).text(), record->place);
       writer_.close(kernel);

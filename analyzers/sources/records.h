@@ -79,6 +79,13 @@ struct SourceFunction {
   // Dtypes of the tensors that it hands back: `f16`, `$x` for that of parameter `x`, `?`; empty
   // where nothing is known.
   std::vector<std::string> results;
+  // Python: parameters that choose between shapes, or dtypes, of what it hands back.
+  std::vector<std::string> choices;
+  // Dimensions of each tensor that it hands back, nothing where that isn't known.
+  std::vector<std::optional<std::uint32_t>> ranks;
+  // Python, shape functions: the parameters that the body reads, where that is known.
+  std::vector<std::string> reads;
+  bool reads_known = false;
 };
 
 // The namespace in which something is registered.
@@ -126,6 +133,10 @@ enum class TorchUse : std::uint8_t {
   // The namespace is taken as a whole (`TORCH_LIBRARY`, `Library(ns, "DEF")`), which one package
   // alone may do; there is no name.
   own,
+  // Python: a name of a module, `name`, is a library for the namespace, with `key` where it has
+  // one.
+  // Only to look up by.
+  holder,
   // A kernel for every operator under a key (`m.fallback(…)`); there is no name.
   backend_fallback,
 };
@@ -171,8 +182,11 @@ struct TorchRecord {
   bool python = false;
   // implement: parameters whose memory the body writes to, and where that is known.
   std::vector<PlacedName> writes;
-  // implement, Python: likewise those that it hands back, or a view of them.
+  // implement: likewise those that it hands back, in Python also as a view.
   std::vector<std::string> returned_views;
+  // Python: the dotted path of the library that it is registered through, where another file makes
+  // that: `.library.lib`.
+  std::string library_path;
   // implement, C++: functions with a backward of their own that its code applies.
   std::vector<std::string> uses;
   // gradient: every count that the text tells, and the functions beside the backward.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -24,15 +25,25 @@ constexpr std::size_t most_results = 16;
 // Tokens of a function that are looked at.
 constexpr std::size_t most_tokens = 100'000;
 
+using Ranks = std::vector<std::optional<std::uint32_t>>;
+
 class ResultReader {
  public:
   ResultReader(Tokens body, const std::vector<std::string_view>& parameters)
       : body_(body.first(std::min(body.size(), most_tokens))),
         parameters_(parameters.begin(), parameters.end()) {}
 
-  std::vector<std::string> run() {
-    std::vector<std::string> results;
+  // What each `return` hands back, as long as all say the same.
+  struct Told {
+    std::vector<std::string> dtypes;
+    Ranks ranks;
+  };
+
+  Told run() {
+    Told told;
     bool first = true;
+    bool dtypes = true;
+    bool ranks = true;
     read_names();
     for (std::size_t at = 0; at < body_.size(); ++at) {
       // What a lambda hands back is its own.
@@ -42,16 +53,21 @@ class ResultReader {
       }
       if (!body_[at].is("return")) continue;
       const Tokens value = up_to_semicolon(at + 1);
-      const std::vector<std::string> one = results_of(value);
-      if (first) {
-        results = one;
-        first = false;
-      } else if (one != results) {
-        return {};
+      std::vector<std::string> of_dtypes;
+      Ranks of_ranks;
+      for (const Tokens part : parts_of(value)) {
+        of_dtypes.push_back(dtype_of(part, 0));
+        of_ranks.push_back(rank_of(part, 0));
       }
+      dtypes = dtypes && (first || of_dtypes == told.dtypes);
+      ranks = ranks && (first || of_ranks == told.ranks);
+      told = {std::move(of_dtypes), std::move(of_ranks)};
+      first = false;
       at += value.size();
     }
-    return results;
+    if (!dtypes) told.dtypes.clear();
+    if (!ranks) told.ranks.clear();
+    return told;
   }
 
  private:
@@ -113,7 +129,8 @@ class ResultReader {
     return token.is("scalar_type") || token.is("dtype") || token.is("type");
   }
 
-  std::vector<std::string> results_of(Tokens value) {
+  // The values of one `return`; none where there are too many.
+  static std::vector<Tokens> parts_of(Tokens value) {
     while (value.size() > 2 && value.front().is('(') &&
            closing_bracket(value, 0) + 1 == value.size()) {
       value = value.subspan(1, value.size() - 2);
@@ -129,13 +146,47 @@ class ResultReader {
                                     return token.is("make_tuple") || token.is("tuple") ||
                                            token.is("tie");
                                   }));
-    if (!list) return {dtype_of(value, 0)};
-    std::vector<std::string> results;
-    for (const Tokens one : split_arguments(value.subspan(open + 1, value.size() - open - 2))) {
-      if (results.size() == most_results) return {};
-      results.push_back(dtype_of(one, 0));
+    if (!list) return {value};
+    std::vector<Tokens> parts = split_arguments(value.subspan(open + 1, value.size() - open - 2));
+    if (parts.size() > most_results) parts.clear();
+    return parts;
+  }
+
+  // Dimensions of the tensor that an expression makes by a shape that is written out.
+  std::optional<std::uint32_t> rank_of(Tokens value, std::size_t depth) const {
+    if (value.empty() || depth > max_depth) return {};
+    if (value.size() == 1) {
+      const auto given = given_.find(value.front().text);
+      if (given == given_.end() || given->second.times != 1) return {};
+      if (parameters_.contains(value.front().text)) return {};
+      return rank_of(given->second.value, depth + 1);
     }
-    return results;
+    std::size_t open = 0;
+    while (open < value.size() &&
+           (value[open].is_identifier() || value[open].is("::") || value[open].is('.'))) {
+      ++open;
+    }
+    if (open == 0 || open >= value.size() || !value[open].is('(') ||
+        closing_bracket(value, open) + 1 != value.size()) {
+      return {};
+    }
+    const std::string_view name = value[open - 1].text;
+    const bool method = open == 3 && value[1].is('.');
+    if (method && is_one_of(name, {"clone", "contiguous", "to", "t", "transpose"})) {
+      return rank_of(value.first(1), depth + 1);
+    }
+    const bool makes =
+        method ? is_one_of(name, {"new_empty", "new_zeros", "new_ones", "view", "reshape"})
+               : is_one_of(name, {"empty", "zeros", "ones", "full"});
+    if (!makes) return {};
+    const std::vector<Tokens> arguments =
+        split_arguments(value.subspan(open + 1, value.size() - open - 2));
+    if (arguments.empty() || arguments[0].size() < 3 || !arguments[0].front().is('{') ||
+        closing_bracket(arguments[0], 0) + 1 != arguments[0].size()) {
+      return {};
+    }
+    return static_cast<std::uint32_t>(
+        split_arguments(arguments[0].subspan(1, arguments[0].size() - 2)).size());
   }
 
   std::string of_name(std::string_view name, std::size_t depth) {
@@ -250,7 +301,10 @@ void find_result_dtypes(const std::vector<std::size_t>& numbers, const SourceTex
                         std::vector<TorchRecord>& records) {
   std::set<std::pair<std::string, std::string>> told;
   for (const TorchRecord& record : records) {
-    if (record.use == TorchUse::fake && tells(record.function.results)) {
+    const SourceFunction& function = record.function;
+    const bool counted = std::any_of(function.ranks.begin(), function.ranks.end(),
+                                     [](const auto& rank) { return rank.has_value(); });
+    if (record.use == TorchUse::fake && (tells(function.results) || counted)) {
       told.emplace(record.space.text, record.name.text);
     }
   }
@@ -267,7 +321,7 @@ void find_result_dtypes(const std::vector<std::size_t>& numbers, const SourceTex
   std::vector<std::string> names;
   for (const auto& [name, list] : kernels) names.push_back(name);
   const WordQuery any_name(names);
-  std::map<std::string, std::vector<std::vector<std::string>>, std::less<>> found;
+  std::map<std::string, std::vector<ResultReader::Told>, std::less<>> found;
   std::string bytes;
   for (const std::size_t number : numbers) {
     if (!texts.read_holding(any_name, number, bytes)) continue;
@@ -287,7 +341,9 @@ void find_result_dtypes(const std::vector<std::size_t>& numbers, const SourceTex
     // Of several functions of one name, which is meant isn't known.
     if (results == found.end() || results->second.size() != 1) continue;
     for (TorchRecord* record : list) {
-      if (tells(results->second.front())) record->function.results = results->second.front();
+      const ResultReader::Told& told_by = results->second.front();
+      if (tells(told_by.dtypes)) record->function.results = told_by.dtypes;
+      record->function.ranks = told_by.ranks;
     }
   }
 }

@@ -9,9 +9,10 @@
 
 namespace opseal {
 
-// Fills in `SourceFunction::results` of C++ kernels whose operator has a shape function that tells
-// a dtype: `f16`, or `$x` for that of the parameter `x`, where the code chooses by it and so takes
-// several; `?` for what the text doesn't tell. `numbers`: the C++ sources among the files.
+// Fills in `SourceFunction::results` and `ranks` of C++ kernels whose operator has a shape function
+// that tells some of them. A dtype is `f16`, or `$x` for that of the parameter `x`, where the code
+// chooses by it and so takes several; `?` for what the text doesn't tell. `numbers`: the C++
+// sources among the files.
 void find_result_dtypes(const std::vector<std::size_t>& numbers, const SourceTexts& texts,
                         std::vector<TorchRecord>& records);
 

@@ -42,7 +42,14 @@ class PythonReader {
             from.arguments.begin(), from.arguments.end(), [](const PythonArgument& argument) {
               return argument.name == "kind" && argument.value.text == "DEF";
             });
+        TorchRecord holder = record;
         if (owns && !record.space.open) add(std::move(record));
+        if (from.within.empty() && !from.holder.empty() && !holder.space.open) {
+          holder.use = TorchUse::holder;
+          holder.name.text = from.holder;
+          if (from.key.decided()) holder.key = from.key.text;
+          add(std::move(holder));
+        }
         break;
       }
       case PythonKind::torch_define:
@@ -95,7 +102,7 @@ class PythonReader {
     const bool custom = from.kind == PythonKind::torch_custom_op && name != "custom_op";
     const bool fake =
         from.kind == PythonKind::torch_fake && name != "register_fake" && name != "impl_abstract";
-    return custom || fake ? name : std::string();
+    return custom || fake || name == "torch_compile_guard" ? name : std::string();
   }
 
   std::string_view quoted(const PythonPlace& place) const {
@@ -111,6 +118,7 @@ class PythonReader {
     record.when = condition_of(from);
     record.macro = wrapper_of(from);
     record.scope = from.within;
+    record.library_path = from.library_path;
     record.name.place = from.name.decided() ? place_at(from.name.place, file_) : record.place;
     record.written = quoted(from.name.place.length > 0 ? from.name.place : from.place);
     if (from.name_space.decided()) {
@@ -238,6 +246,10 @@ SourceFunction source_function(const PythonFunction& function, std::uint32_t fil
     }
   }
   if (function.any_name) out.names.emplace_back("**");
+  out.choices = function.choices;
+  out.ranks = function.ranks;
+  out.reads = function.reads;
+  out.reads_known = function.reads_known;
   return out;
 }
 

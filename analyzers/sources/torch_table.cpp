@@ -59,7 +59,7 @@ class TorchJoin {
 
   TorchTable run() {
     for (const TorchRecord& record : records_) {
-      if (record.use == TorchUse::own) continue;
+      if (record.use == TorchUse::own || record.use == TorchUse::holder) continue;
       if (record.use == TorchUse::backend_fallback) {
         add_fallback(record);
         continue;
@@ -92,6 +92,7 @@ class TorchJoin {
         break;
       case TorchUse::lookup:
       case TorchUse::own:
+      case TorchUse::holder:
       case TorchUse::backend_fallback:
         break;
     }

@@ -167,6 +167,15 @@ std::vector<Mistake> autograd_mistakes() {
          op["gradient"]["local"] = {"planted"};
          return true;
        }},
+      {"saved-count-mismatch", "a backward that takes one saved value too few",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!is_system(place, "torch-autograd") || !has(op, "gradient")) return false;
+         if (!op["gradient"].is_object()) return false;
+         op["gradient"]["writes"] = {3};
+         op["gradient"]["reads"] = {2};
+         return true;
+       }},
       {"gradient-signature", "a function of the gradient that takes too few arguments",
        [](Place& place) {
          Json& op = place.item;
@@ -198,6 +207,14 @@ std::vector<Mistake> autograd_mistakes() {
                              {"names", Json::array()}}}};
          return true;
        }},
+      {"batch-axes-returned", "a batching rule that hands its axes back",
+       [](Place& place) {
+         if (!is_system(place, "jax")) return false;
+         place.item["multiple_results"] = false;
+         place.item["batching"] = {
+             {"kind", "custom"}, {"results", "inputs"}, {"function", {{"name", "planted_batch"}}}};
+         return true;
+       }},
       {"batch-unmapped", "a batching rule that asks for no axis",
        [](Place& place) {
          const Json& inputs = at(place.item, "inputs");
@@ -222,6 +239,15 @@ std::vector<Mistake> autograd_mistakes() {
                 {"parameters", {"axis", "", ""}},
                 {"function",
                  {{"name", "planted"}, {"positional", 3}, {"parameters", {"r", "g", "axis"}}}}}}}};
+         return true;
+       }},
+      {"lowering-layout-open", "a lowering without layouts among others",
+       [](Place& place) {
+         if (!is_system(place, "jax") || !has(place.manifest, "tree")) return false;
+         if (!has_items(place.item, "kernels")) return false;
+         const Json fixed = {{"platform", "cuda"}, {"layout", "fixed"}};
+         place.item["kernels"] = Json::array({fixed, fixed});
+         place.item["kernels"].push_back({{"platform", "cpu"}, {"layout", "open"}});
          return true;
        }},
       {"lowering-platform", "a lowering for the name of a vendor",

@@ -151,6 +151,18 @@ std::vector<Mistake> definition_mistakes() {
               {"lookups", {{{"operator", op["name"]}, {"names", {"zeros", "scales"}}}}}}};
          return true;
        }},
+      {"fake-choice-unread", "a shape function that doesn't read what chooses the shape",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!in_torch(place)) return false;
+         op["abstract"] = {
+             {"name", "planted_shape"}, {"parameters", {"x", "swap"}}, {"reads", {"x"}}};
+         op["kernels"] = {
+             {{"platform", "CPU"},
+              {"function",
+               {{"name", "planted"}, {"parameters", {"x", "swap"}}, {"shape", {"swap"}}}}}};
+         return true;
+       }},
       {"fake-dtype", "a shape function that says another dtype",
        [](Place& place) {
          Json& op = place.item;
@@ -158,6 +170,15 @@ std::vector<Mistake> definition_mistakes() {
          op["abstract"] = {{"name", "planted_shape"}, {"results", {"f16"}}};
          op["kernels"] = {
              {{"platform", "CPU"}, {"function", {{"name", "planted"}, {"results", {"f32"}}}}}};
+         return true;
+       }},
+      {"fake-rank", "a shape function that says one dimension less",
+       [](Place& place) {
+         Json& op = place.item;
+         if (!in_torch(place)) return false;
+         op["abstract"] = {{"name", "planted_shape"}, {"rank", {1}}};
+         op["kernels"] = {
+             {{"platform", "CPU"}, {"function", {{"name", "planted"}, {"rank", {2}}}}}};
          return true;
        }},
       {"fake-overload-missing", "an overload without the shape function of another",
