@@ -49,8 +49,8 @@ Build build_of(const Fact& library) {
   return build;
 }
 
-Service service(const Build& build, const Architecture& device) {
-  Service best = Service::none;
+DeviceService service(const Build& build, const Architecture& device) {
+  DeviceService best = DeviceService::none;
   for (const auto& [name, code] : build.cuda)
     best = std::max(best, service_of(code.architecture, code.machine_code, device));
   return best;
@@ -105,10 +105,10 @@ void compare_device_code(ChangeList& list, const std::string& subject, const Fac
   DeviceChanges changes;
   auto& [lost, slower, gained, quicker] = changes;
   for (const Architecture& device : devices_of(old_build, new_build)) {
-    const Service was = service(old_build, device);
-    const Service is = service(new_build, device);
-    if (is < was) (is == Service::none ? lost : slower).push_back(device);
-    if (was < is) (was == Service::none ? gained : quicker).push_back(device);
+    const DeviceService was = service(old_build, device);
+    const DeviceService is = service(new_build, device);
+    if (is < was) (is == DeviceService::none ? lost : slower).push_back(device);
+    if (was < is) (was == DeviceService::none ? gained : quicker).push_back(device);
   }
   const auto tell = [&](Impact impact, const std::string& what,
                         const std::vector<Architecture>& devices, std::string_view meaning) {

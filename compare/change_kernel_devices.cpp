@@ -19,12 +19,12 @@ namespace {
 using enum Impact;
 
 // For each image of a build, what it does for each device.
-using ImageServices = std::vector<std::vector<Service>>;
+using ImageServices = std::vector<std::vector<DeviceService>>;
 
 ImageServices services_of(const DeviceKernels& kernels, const std::vector<Architecture>& devices) {
   ImageServices services;
   for (const CodeImage& image : kernels.images()) {
-    std::vector<Service>& row = services.emplace_back();
+    std::vector<DeviceService>& row = services.emplace_back();
     for (const Architecture& device : devices)
       row.push_back(service_of(image.architecture, image.machine_code, device));
   }
@@ -32,8 +32,8 @@ ImageServices services_of(const DeviceKernels& kernels, const std::vector<Archit
 }
 
 void best_of(std::span<const KernelRow> rows, const ImageServices& services,
-             std::vector<Service>& best) {
-  std::fill(best.begin(), best.end(), Service::none);
+             std::vector<DeviceService>& best) {
+  std::fill(best.begin(), best.end(), DeviceService::none);
   for (const KernelRow& row : rows) {
     for (std::size_t at = 0; at < best.size(); ++at)
       best[at] = std::max(best[at], services[row.image][at]);
@@ -107,8 +107,8 @@ class Comparison {
   void compare() {
     const ImageServices then = services_of(before_, devices_);
     const ImageServices now = services_of(after_, devices_);
-    std::vector<Service> was(devices_.size());
-    std::vector<Service> is(devices_.size());
+    std::vector<DeviceService> was(devices_.size());
+    std::vector<DeviceService> is(devices_.size());
     before_.for_each_name([&](std::span<const KernelRow> rows) {
       const std::span<const KernelRow> later = after_.rows_of(rows.front().name);
       if (later.empty()) return;
@@ -143,17 +143,17 @@ class Comparison {
   }
 
  private:
-  void count(std::size_t device, Name kernel, Service was, Service is) {
+  void count(std::size_t device, Name kernel, DeviceService was, DeviceService is) {
     const auto group = [&](Kind kind) -> Group& {
       return groups_[static_cast<std::size_t>(kind)][device];
     };
     if (is < was) {
-      group(is == Service::none ? Kind::lost : Kind::slower).kernels.push_back(kernel);
+      group(is == DeviceService::none ? Kind::lost : Kind::slower).kernels.push_back(kernel);
     } else if (was < is) {
-      group(was == Service::none ? Kind::gained : Kind::quicker).kernels.push_back(kernel);
+      group(was == DeviceService::none ? Kind::gained : Kind::quicker).kernels.push_back(kernel);
     }
-    if (was != Service::none && is != Service::none) ++group(Kind::lost).others;
-    if (was == Service::machine_code && is == was) ++group(Kind::slower).others;
+    if (was != DeviceService::none && is != DeviceService::none) ++group(Kind::lost).others;
+    if (was == DeviceService::machine_code && is == was) ++group(Kind::slower).others;
   }
 
   void tell(Kind kind, const Group& group, const std::vector<Architecture>& devices) {

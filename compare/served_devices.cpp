@@ -17,11 +17,12 @@ constexpr Architecture later_device{99, 9, Architecture::Scope::plain};
 
 }  // namespace
 
-Service service_of(const Architecture& architecture, bool machine_code,
-                   const Architecture& device) {
+DeviceService service_of(const Architecture& architecture, bool machine_code,
+                         const Architecture& device) {
   if (machine_code)
-    return machine_code_runs(architecture, device) ? Service::machine_code : Service::none;
-  return ptx_compiles(architecture, device) ? Service::compiled : Service::none;
+    return machine_code_runs(architecture, device) ? DeviceService::machine_code
+                                                   : DeviceService::none;
+  return ptx_compiles(architecture, device) ? DeviceService::compiled : DeviceService::none;
 }
 
 std::vector<Architecture> devices_with(const std::vector<Architecture>& built_for) {

@@ -9,10 +9,11 @@
 namespace opseal {
 
 // How code serves a device; more is better.
-enum class Service : std::uint8_t { none, compiled, machine_code };
+enum class DeviceService : std::uint8_t { none, compiled, machine_code };
 
 // What code for `architecture` does for a device.
-Service service_of(const Architecture& architecture, bool machine_code, const Architecture& device);
+DeviceService service_of(const Architecture& architecture, bool machine_code,
+                         const Architecture& device);
 
 // Every device that there is, those that code for `built_for` is for, and one that stands for all
 // that don't exist yet; ascending.

@@ -7,7 +7,7 @@
 namespace opseal {
 
 // A file that is on no disk.
-struct StandIn {
+struct ToolkitHeader {
   std::string path;
   std::string_view text;
 };
@@ -15,7 +15,7 @@ struct StandIn {
 // What a file in CUDA is parsed with besides the flags of its build.
 struct CudaParse {
   std::vector<std::string> flags;
-  std::vector<StandIn> files;
+  std::vector<ToolkitHeader> files;
 };
 
 // With the toolkit of CUDA, where the flags or the usual place have one; else with headers that

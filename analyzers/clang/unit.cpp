@@ -44,7 +44,7 @@ bool ClangUnit::parse_full(const TypedQuestion& question) {
   std::vector<const char*> flags;
   for (const std::string& flag : parse.flags) flags.push_back(flag.c_str());
   std::vector<CXUnsavedFile> files;
-  for (const StandIn& file : parse.files) {
+  for (const ToolkitHeader& file : parse.files) {
     files.push_back(
         {file.path.c_str(), file.text.data(), static_cast<unsigned long>(file.text.size())});
   }

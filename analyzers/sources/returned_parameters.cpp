@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string_view>
+
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -17,7 +20,14 @@ class ReturnReader {
 
   std::vector<std::size_t> run() {
     std::size_t lambda_end = 0;
+    std::size_t dead_end = 0;
+    std::vector<std::size_t> blocks;
     for (std::size_t at = 0; at < body_.size(); ++at) {
+      if (body_[at].is('{')) blocks.push_back(at);
+      if (body_[at].is('}') && !blocks.empty()) blocks.pop_back();
+      if (at >= dead_end && never_goes_on(at)) {
+        dead_end = blocks.empty() ? body_.size() : closing_bracket(body_, blocks.back());
+      }
       if (at + 1 < body_.size() && body_[at].is_identifier() && body_[at + 1].is('=') &&
           !is_member(at)) {
         changed_.insert(body_[at].text);
@@ -26,7 +36,7 @@ class ReturnReader {
       if (at >= lambda_end && body_[at].is('[') && begins_lambda(at)) {
         lambda_end = std::max(lambda_end, end_of_lambda(at));
       }
-      if (at >= lambda_end && body_[at].is("return")) read_value(at + 1);
+      if (at >= lambda_end && at >= dead_end && body_[at].is("return")) read_value(at + 1);
     }
     std::vector<std::size_t> returned;
     for (const std::size_t parameter : found_) {
@@ -38,6 +48,18 @@ class ReturnReader {
  private:
   bool is_member(std::size_t at) const {
     return at > 0 && (body_[at - 1].is('.') || body_[at - 1].is("->"));
+  }
+
+  // A statement of its own behind which nothing of the block runs: `throw x;`,
+  // `TORCH_CHECK(false, "…");`
+  bool never_goes_on(std::size_t at) const {
+    const bool begins =
+        at == 0 || body_[at - 1].is(';') || body_[at - 1].is('{') || body_[at - 1].is('}');
+    if (!begins) return false;
+    if (body_[at].is("throw") || body_[at].is("AT_ERROR")) return true;
+    const bool asks = body_[at].is_identifier() && has_any(body_[at].text, {"CHECK", "ENFORCE"});
+    return asks && at + 3 < body_.size() && body_[at + 1].is('(') && body_[at + 2].is("false") &&
+           (body_[at + 3].is(',') || body_[at + 3].is(')'));
   }
 
   // `[&] {`, not `x[i]`.
