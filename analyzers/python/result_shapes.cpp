@@ -227,7 +227,8 @@ class ShapeReader {
     const std::optional<MadeTensor> one = made_by(syntax_.unwrapped(sides[0]));
     const std::optional<MadeTensor> other = made_by(syntax_.unwrapped(sides[2]));
     if (one && other && differ(*one, *other)) add_condition(sides[1]);
-    for (const std::size_t side : {0, 2}) look_at_made(syntax_.unwrapped(sides[side]));
+    for (const std::size_t side : {std::size_t{0}, std::size_t{2}})
+      look_at_made(syntax_.unwrapped(sides[side]));
   }
 
   void compare_all(const std::vector<PlacedValue>& values) {
