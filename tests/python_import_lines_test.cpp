@@ -54,6 +54,24 @@ TEST_CASE("an imported thing is of the module that its import names, or of what 
   CHECK_FALSE(may_mean("import m\nm().REG\n", "REG", "m"));
 }
 
+TEST_CASE("a byte order mark and brackets in comments are no part of an import") {
+  CHECK(PythonImportLines("\xef\xbb\xbfimport engine\n").has("engine"));
+  CHECK(PythonImportLines("\xef\xbb\xbf"
+                          "from engine import REG\n")
+            .has("engine"));
+  const PythonImportLines imports(
+      "from math import (sin,  # see (3\n  cos)\nimport engine\nx = y\n");
+  CHECK(imports.has("engine"));
+  CHECK(imports.has("cos"));
+  CHECK_FALSE(imports.has("y"));
+}
+
+TEST_CASE("a file that gives one name to thousands of modules may mean any of them") {
+  std::string text;
+  for (int at = 0; at < 1000; ++at) text += "import a" + std::to_string(at) + " as OPS\n";
+  CHECK(may_mean(text + "OPS.add\n", "add", "anything"));
+}
+
 TEST_CASE("damaged imports end with the text") {
   for (const std::string text :
        {"from m import (", "import", "import \\", "from", "\\\r\nimport a"}) {

@@ -52,6 +52,7 @@ TEST_CASE("words of an index are told apart by every byte that counts, whatever 
   }
   CHECK(may_hold("\xc3\xa9tat = 1", {"\xc3\xa9tat"}));
   CHECK_FALSE(may_hold("tat", {"\xc3\xa9tat"}));
+  CHECK(may_hold("\xef\xbb\xbfimport os", {"import"}));
   // A number is no word, a letter behind digits makes none.
   CHECK_FALSE(may_hold("0x1f", {"x1f"}));
 }

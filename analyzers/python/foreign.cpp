@@ -87,7 +87,7 @@ class Reader {
       const SyntaxIndex function = syntax_.child(expression, SyntaxField::function);
       if (function == no_syntax) return false;
       for (const std::string& name : scopes_.full_names(function)) {
-        if (is_one_of(name, loaders)) return true;
+        if (is_one_of(name, loaders)) return !is_of_system(expression);
       }
       if (syntax_.is(function, SyntaxKind::attribute)) {
         // `self.load()`.
@@ -133,6 +133,34 @@ class Reader {
     const std::string_view path = binding->path;
     if (path.starts_with("ctypes.") || path.starts_with("os.")) return {};
     return std::string(path.substr(dot + 1));
+  }
+
+  // `CDLL("libm.so.6")`: a function of the tree that has the name of one there is another one.
+  bool is_of_system(SyntaxIndex call) const {
+    constexpr std::string_view starts[] = {
+        "libc.",  "libm.", "libdl",     "libpthread", "libgcc", "libstdc++", "libcuda",
+        "libhip", "libnv", "libamdhip", "msvcrt",     "ucrt",   "kernel32"};
+    const SyntaxIndex list = syntax_.child(call, SyntaxField::arguments);
+    const SyntaxIndex first =
+        syntax_.is(list, SyntaxKind::argument_list) ? syntax_.first(list) : no_syntax;
+    if (!syntax_.is(first, SyntaxKind::string)) return false;
+    std::string_view name = syntax_.text_of(first);
+    name.remove_prefix(std::min(name.find_first_of("'\"") + 1, name.size()));
+    name.remove_prefix(name.rfind('/') == name.npos ? 0 : name.rfind('/') + 1);
+    return std::any_of(std::begin(starts), std::end(starts),
+                       [name](std::string_view start) { return name.starts_with(start); });
+  }
+
+  // `libm.cbrt`, where `libm` is loaded by such a name.
+  bool is_of_system_library(SyntaxIndex function) const {
+    if (!syntax_.is(function, SyntaxKind::attribute)) return false;
+    const SyntaxIndex object = syntax_.child(function, SyntaxField::object);
+    if (!syntax_.is(object, SyntaxKind::identifier)) return false;
+    const std::vector<PythonBinding>& all = scopes_.find(syntax_.text_of(object), object);
+    return std::any_of(all.begin(), all.end(), [this](const PythonBinding& one) {
+      return one.kind == PythonBinding::Kind::value && syntax_.is(one.value, SyntaxKind::call) &&
+             is_of_system(one.value);
+    });
   }
 
   // `lib: ctypes.CDLL`.
@@ -197,6 +225,8 @@ class Reader {
     if (all.size() == 1) {
       return all.front().kind == PythonBinding::Kind::value ? all.front().value : no_syntax;
     }
+    constexpr std::size_t most_values = 256;
+    if (all.size() > most_values) return no_syntax;
     const PythonBinding* last = nullptr;
     for (const PythonBinding& one : all) {
       if (one.kind != PythonBinding::Kind::value) return no_syntax;
@@ -218,6 +248,7 @@ class Reader {
     if (!syntax_.is(left, SyntaxKind::attribute) || right == no_syntax) return;
     const std::string_view word = attribute_of(left);
     if (word != "argtypes" && word != "restype") return;
+    if (is_of_system_library(syntax_.child(left, SyntaxField::object))) return;
     PythonForeign use;
     use.name = function_of(syntax_.child(left, SyntaxField::object));
     if (use.name.empty()) {

@@ -23,6 +23,10 @@ bool ends_statement(std::string_view text, std::size_t at) {
 std::size_t end_of_statement(std::string_view text, std::size_t begin) {
   std::size_t depth = 0;
   for (std::size_t at = begin; at < text.size(); ++at) {
+    if (text[at] == '#') {
+      at = std::min(text.find('\n', at), text.size()) - 1;
+      continue;
+    }
     if (text[at] == '(') ++depth;
     if (text[at] == ')' && depth > 0) --depth;
     if (text[at] == '\\') {
@@ -39,11 +43,12 @@ std::size_t end_of_statement(std::string_view text, std::size_t begin) {
 
 PythonImportLines::PythonImportLines(std::string_view text) : text_(text) {
   constexpr std::string_view word = "import";
-  std::size_t done = 0;
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  std::size_t done = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
   for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
     if (at < done) continue;
     const std::size_t end = at + word.size();
-    const bool is_whole = (at == 0 || !is_name_byte(text[at - 1])) &&
+    const bool is_whole = (at == done || !is_name_byte(text[at - 1])) &&
                           (end == text.size() || !is_name_byte(text[end]));
     if (!is_whole) continue;
     // `from m import x` may stand behind `if c:` or `;`.
@@ -82,6 +87,7 @@ void PythonImportLines::read_statement(std::size_t begin, std::size_t end) {
     statement.words.push_back(word);
     words_.insert(word);
   }
+  if (statement.renames) ++renaming_;
   statements_.push_back(std::move(statement));
 }
 
@@ -120,6 +126,13 @@ std::vector<std::string_view> PythonImportLines::modules_of(std::size_t begin, b
   }
   if (parts.empty() || !has(parts.back())) return {};
   if (parts.size() > 1) return {parts.front()};
+  // Nobody imports so much; a file that is made to be slow may mean anything.
+  constexpr std::size_t most_renaming = 256;
+  constexpr std::size_t most_words = 4096;
+  if (renaming_ > most_renaming || words_.size() > most_words) {
+    any = true;
+    return {};
+  }
   std::vector<std::string_view> modules = parts;
   for (const Statement& one : statements_) {
     const bool binds = std::find(one.words.begin(), one.words.end(), parts[0]) != one.words.end();

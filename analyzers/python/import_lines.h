@@ -48,6 +48,7 @@ class PythonImportLines {
   std::string_view text_;
   std::vector<Statement> statements_;
   std::unordered_set<std::string_view> words_;
+  std::size_t renaming_ = 0;
   bool star_ = false;
 };
 

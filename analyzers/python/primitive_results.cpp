@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analyzers/python/registration_builder.h"
+#include "opseal/text.h"
 
 namespace opseal {
 
@@ -23,12 +24,20 @@ void PythonRegistrationBuilder::read_multiple_results(PythonRegistration& made) 
   if (!*results_said_) made.multiple_results = false;
 }
 
-// Of something that is no name of a primitive by itself.
+// Of something that is no name of a primitive by itself: `setattr(p, "multiple_results", True)`,
+// `for one_p in primitives: one_p.multiple_results = True`.
 bool PythonRegistrationBuilder::says_results_of_others() const {
-  constexpr std::string_view word = ".multiple_results";
-  for (std::size_t at = syntax_.text.find(word); at != std::string_view::npos;
-       at = syntax_.text.find(word, at + word.size())) {
-    if (at < 2 || syntax_.text.substr(at - 2, 2) != "_p") return true;
+  constexpr std::string_view word = "multiple_results";
+  const std::string_view text = syntax_.text;
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + word.size())) {
+    // `lower_fun(f, multiple_results=False)` speaks of the function, and says one.
+    if (text.substr(at + word.size()).starts_with("=False")) continue;
+    if (at == 0 || text[at - 1] != '.') return true;
+    std::size_t begin = at - 1;
+    while (begin > 0 && is_word_byte(text[begin - 1])) --begin;
+    const std::string_view holder = text.substr(begin, at - 1 - begin);
+    if (!holder.ends_with("_p")) return true;
+    if (text.find("for " + std::string(holder) + " in") != text.npos) return true;
   }
   return false;
 }

@@ -102,7 +102,9 @@ bool read_residuals(const PythonSyntax& syntax, const PythonScopes& scopes, Synt
   const std::vector<SyntaxIndex> parts = syntax.children(pair);
   if (parts.size() != 2) return false;
   std::vector<SyntaxIndex> values = {syntax.unwrapped(parts[1])};
-  if (syntax.is(values[0], SyntaxKind::identifier)) {
+  // A list that has a name may grow.
+  const bool named = syntax.is(values[0], SyntaxKind::identifier);
+  if (named) {
     const SyntaxIndex name = values[0];
     values.clear();
     for (const PythonBinding& bound : scopes.find(syntax.text_of(name), name)) {
@@ -115,7 +117,7 @@ bool read_residuals(const PythonSyntax& syntax, const PythonScopes& scopes, Synt
   }
   for (const SyntaxIndex one : values) {
     if (!syntax.is(one, SyntaxKind::tuple) && !syntax.is(one, SyntaxKind::expression_list) &&
-        !syntax.is(one, SyntaxKind::list)) {
+        (named || !syntax.is(one, SyntaxKind::list))) {
       return false;
     }
     const std::optional<std::uint32_t> count = count_of(syntax, one);
@@ -133,8 +135,10 @@ PythonSavedCounts python_saved_tensors(const PythonSyntax& syntax, SyntaxIndex d
   const SyntaxIndex body = syntax.child(backward, SyntaxField::body);
   if (body == no_syntax || forward == no_syntax) return {};
   if (syntax[definition].next - definition > most_nodes) return {};
+  // Of what lies within another thing, `ctx.inner.saved_tensors`, somebody else saved them.
   const auto is_saved = [&syntax](SyntaxIndex value) {
     return syntax.is(value, SyntaxKind::attribute) &&
+           syntax.is(syntax.child(value, SyntaxField::object), SyntaxKind::identifier) &&
            (syntax.text_of(value).ends_with(".saved_tensors") ||
             syntax.text_of(value).ends_with(".saved_variables"));
   };

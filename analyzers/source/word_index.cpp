@@ -24,6 +24,8 @@ std::array<ByteKind, 256> make_kinds() {
 }
 const std::array<ByteKind, 256> kinds = make_kinds();
 
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+
 ByteKind kind_of(char byte) { return kinds[static_cast<unsigned char>(byte)]; }
 
 std::uint64_t bytes_at(const char* at, std::size_t count) {
@@ -52,7 +54,8 @@ std::uint32_t mark_of(std::string_view word) {
 // Calls `visit(word)` for each; numbers are none.
 template <typename Visit>
 void for_each_word(std::string_view text, const Visit& visit) {
-  std::size_t at = 0;
+  // A byte order mark is no letter of the first word.
+  std::size_t at = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
   while (at < text.size()) {
     const ByteKind first = kind_of(text[at]);
     if (first == ByteKind::other) {

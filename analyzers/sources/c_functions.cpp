@@ -268,8 +268,11 @@ class Reader {
 void add_linkage_macros(std::string_view bytes, std::string_view mark,
                         std::set<std::string, std::less<>>& macros) {
   constexpr std::string_view directive = "define";
-  for (std::size_t at = bytes.find(mark); at != bytes.npos; at = bytes.find(mark, at + 1)) {
+  // One for a line.
+  std::size_t next = 0;
+  for (std::size_t at = bytes.find(mark); at != bytes.npos; at = bytes.find(mark, next)) {
     const std::size_t line = at == 0 ? 0 : bytes.rfind('\n', at - 1) + 1;
+    next = std::min(bytes.find('\n', at), bytes.size());
     std::string_view text = trimmed(bytes.substr(line, at - line));
     if (!text.starts_with('#')) continue;
     text = trimmed(text.substr(1));

@@ -58,12 +58,16 @@ class Reader {
     MlxPrimitive primitive;
     primitive.name = owner;
     primitive.place = place_of_token(same->name_token);
+    // `axis_ == other.axis_`: a name that stands alone is a local one.
+    Words others;
+    for (std::uint32_t at = same->body.begin; at < same->body.end; ++at) {
+      if (is_of_another(at)) others.insert(tokens_[at].text);
+    }
     Words known;
     for (std::uint32_t at = same->body.begin; at < same->body.end; ++at) {
       const Token& token = tokens_[at];
-      const bool own = !tokens_[at - 1].is('.') && !tokens_[at - 1].is("->");
-      if (!token.is_identifier() || !token.text.ends_with('_') || !own) continue;
-      if (known.insert(token.text).second) {
+      if (!token.is_identifier() || !token.text.ends_with('_') || is_of_another(at)) continue;
+      if (others.contains(token.text) && known.insert(token.text).second) {
         primitive.members.push_back({std::string(token.text), place_of_token(at)});
       }
     }
@@ -75,10 +79,16 @@ class Reader {
     if (!primitive.batching.empty() || !primitive.jvp.empty()) out_.push_back(std::move(primitive));
   }
 
-  // What is refused or has no derivative needs no parameter.
+  bool is_of_another(std::uint32_t at) const {
+    return tokens_[at - 1].is('.') || tokens_[at - 1].is("->");
+  }
+
+  // What is refused or has no derivative needs no parameter: `zeros_like(x)`, `array(0.0f)`.
   bool is_zero(const Scope& scope) const {
-    for (std::uint32_t at = scope.body.begin; at < scope.body.end; ++at) {
-      if (tokens_[at].is_identifier() && tokens_[at].text.starts_with("zeros")) return true;
+    for (std::uint32_t at = scope.body.begin; at + 2 < scope.body.end; ++at) {
+      if (!tokens_[at].is_identifier()) continue;
+      if (tokens_[at].text.starts_with("zeros")) return true;
+      if (tokens_[at].is("array") && tokens_[at + 2].text.starts_with('0')) return true;
     }
     return false;
   }
@@ -106,8 +116,13 @@ class Reader {
     method.name = scope->name;
     method.place = place_of_token(scope->name_token);
     for (const PlacedName& member : primitive.members) {
-      if (words.contains(member.text)) method.uses.push_back(member.text);
+      // `axis()` gives `axis_`.
+      const std::string_view name(member.text);
+      const bool is_read = words.contains(name) || words.contains(name.substr(0, name.size() - 1));
+      if (is_read) method.uses.push_back(member.text);
     }
+    // A derivative need not have all: that of `scale * x + bias` has no bias.
+    if (&found == &primitive.jvp && !method.uses.empty()) return;
     found.push_back(std::move(method));
   }
 

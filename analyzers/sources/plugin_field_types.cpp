@@ -86,8 +86,8 @@ Guarded guarded_by(Tokens body, std::size_t compared) {
                         !body[at + 1].is("==") && !body[at + 1].is('?') && !body[at + 1].is(',');
       if (ends) break;
     }
-    // No condition of an `if`.
-    if (body[at].is(';') || body[at].is('{') || body[at].is('}')) return {};
+    // No condition of an `if`, or one of what the field is not.
+    if (body[at].is("!=") || body[at].is(';') || body[at].is('{') || body[at].is('}')) return {};
   }
   if (at >= last || at + 1 >= body.size()) return {};
   if (body[at + 1].is('{')) {

@@ -185,8 +185,14 @@ class ResultReader {
         closing_bracket(arguments[0], 0) + 1 != arguments[0].size()) {
       return {};
     }
-    return static_cast<std::uint32_t>(
-        split_arguments(arguments[0].subspan(1, arguments[0].size() - 2)).size());
+    const std::vector<Tokens> sizes =
+        split_arguments(arguments[0].subspan(1, arguments[0].size() - 2));
+    // `{shape}` may be a copy of a vector, and `{0}` what another operator writes to.
+    if (sizes.size() == 1 && sizes[0].size() == 1 &&
+        (sizes[0][0].is_identifier() || sizes[0][0].is("0"))) {
+      return {};
+    }
+    return static_cast<std::uint32_t>(sizes.size());
   }
 
   std::string of_name(std::string_view name, std::size_t depth) {

@@ -28,10 +28,12 @@ class ReturnReader {
       if (at >= dead_end && never_goes_on(at)) {
         dead_end = blocks.empty() ? body_.size() : closing_bracket(body_, blocks.back());
       }
-      if (at + 1 < body_.size() && body_[at].is_identifier() && body_[at + 1].is('=') &&
-          !is_member(at)) {
+      // `x = …`, and `for (auto& x : …)`, which is another thing of the name.
+      if (at + 1 < body_.size() && body_[at].is_identifier() &&
+          (body_[at + 1].is('=') || body_[at + 1].is(':')) && !is_member(at)) {
         changed_.insert(body_[at].text);
       }
+      if ((body_[at].is("tie") || body_[at].is("swap")) && !is_member(at)) note_arguments(at + 1);
       // What a lambda hands back is its own.
       if (at >= lambda_end && body_[at].is('[') && begins_lambda(at)) {
         lambda_end = std::max(lambda_end, end_of_lambda(at));
@@ -46,6 +48,16 @@ class ReturnReader {
   }
 
  private:
+  // `std::tie(x, y) = …`, `std::swap(x, y)`
+  void note_arguments(std::size_t open) {
+    if (open >= body_.size() || !body_[open].is('(')) return;
+    constexpr std::size_t most_arguments = 64;
+    const std::size_t end = std::min(body_.size(), open + most_arguments);
+    for (std::size_t at = open + 1; at < end && !body_[at].is(')'); ++at) {
+      if (body_[at].is_identifier()) changed_.insert(body_[at].text);
+    }
+  }
+
   bool is_member(std::size_t at) const {
     return at > 0 && (body_[at - 1].is('.') || body_[at - 1].is("->"));
   }

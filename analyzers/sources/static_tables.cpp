@@ -17,7 +17,7 @@ namespace {
 using Names = std::set<std::string, std::less<>>;
 
 // Of one tree; only one made to be slow has more.
-constexpr std::size_t most_tables = 256;
+constexpr std::size_t most_candidates = 512;
 constexpr std::size_t most_names = 1024;
 
 // Containers that are no tables before their constructor has run.
@@ -109,7 +109,7 @@ class Finder {
       const Token& behind = token(name + 1);
       if (!behind.is(';') && !behind.is('=') && !behind.is('{')) continue;
       if (!is_plain_definition(at)) continue;
-      if (tables_.size() == most_tables) return;
+      if (++candidates_ > most_candidates) return;
       const std::size_t table = tables_.size();
       bool used = false;
       for (const Scope& scope : plain_.shape.scopes) {
@@ -261,6 +261,8 @@ class Finder {
   const SourceTexts& texts_;
   PlainSource plain_;
   std::vector<StaticTable> tables_;
+  // Those that nothing uses too.
+  std::size_t candidates_ = 0;
   // Of each name the table, or `several`.
   Index functions_;
   Index types_;

@@ -159,7 +159,8 @@ void TypedTier::want_launchers(const std::vector<DeviceCode>& devices) {
   std::string bytes;
   for (const std::size_t file : cpp_files_) {
     const LaunchCode& code = devices[file].launches;
-    if (code.launches.empty() || is_header_path(paths_[file]) || !texts_.read(file, bytes)) continue;
+    if (code.launches.empty() || is_header_path(paths_[file]) || !texts_.read(file, bytes))
+      continue;
     if (!returned.occur_in(bytes)) continue;
     wanted_[file].asked = true;
     for (const KernelLaunch& launch : code.launches) {
