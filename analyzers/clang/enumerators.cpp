@@ -5,7 +5,6 @@
 namespace opseal {
 namespace {
 
-constexpr int most_casts = 16;
 constexpr int most_depth = 16;
 constexpr int most_statements = 256;
 
@@ -39,25 +38,9 @@ void EnumeratorReader::find_shared(CXCursor scope, int depth) {
   }
 }
 
-CXCursor EnumeratorReader::without_casts(CXCursor cursor) const {
-  for (int casts = 0; casts < most_casts; ++casts) {
-    const CXCursorKind kind = unit_.kind(cursor);
-    const std::vector<CXCursor> parts = unit_.children(cursor);
-    if (parts.size() == 1 &&
-        (kind == CXCursor_ParenExpr || unit_.is_conversion(cursor, parts[0]))) {
-      cursor = parts.front();
-    } else if (is_cast(kind) && !parts.empty()) {
-      cursor = parts.back();
-    } else {
-      break;
-    }
-  }
-  return cursor;
-}
-
 // That of what stands within the casts; a null cursor where it is none.
 CXCursor EnumeratorReader::enumeration_of(CXCursor expression) const {
-  const CXType type = unit_.canonical_type(without_casts(expression));
+  const CXType type = unit_.canonical_type(unit_.without_casts(expression, is_cast));
   return type.kind == CXType_Enum ? unit_.clang().getTypeDeclaration(type) : unit_.none();
 }
 
@@ -75,7 +58,7 @@ std::optional<long long> EnumeratorReader::value_of(CXCursor expression) const {
 
 void EnumeratorReader::read_value(CXCursor expression, CXCursor enumeration) {
   const ClangFunctions& clang = unit_.clang();
-  const CXCursor inner = without_casts(expression);
+  const CXCursor inner = unit_.without_casts(expression, is_cast);
   // What the text says by itself.
   const bool is_name = unit_.kind(inner) == CXCursor_DeclRefExpr;
   if (is_name) {

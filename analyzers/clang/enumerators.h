@@ -23,7 +23,6 @@ class EnumeratorReader {
   void read_reference(CXCursor reference);
 
  private:
-  CXCursor without_casts(CXCursor cursor) const;
   CXCursor enumeration_of(CXCursor expression) const;
   void read_labels(CXCursor statement, CXCursor enumeration, int depth);
   void read_value(CXCursor expression, CXCursor enumeration);

@@ -8,7 +8,6 @@
 namespace opseal {
 namespace {
 
-constexpr int most_casts = 16;
 constexpr int most_members = 8;
 constexpr std::size_t longest_expression = 200;
 
@@ -29,24 +28,6 @@ bool is_cast(CXCursorKind kind) {
 }
 
 }  // namespace
-
-// Conversions that the compiler adds, brackets and casts around a value; of a cast the last child
-// is the value.
-CXCursor TemporaryReader::without_casts(CXCursor cursor) const {
-  for (int casts = 0; casts < most_casts; ++casts) {
-    const CXCursorKind kind = unit_.kind(cursor);
-    const std::vector<CXCursor> parts = unit_.children(cursor);
-    if (parts.size() == 1 &&
-        (kind == CXCursor_ParenExpr || unit_.is_conversion(cursor, parts[0]))) {
-      cursor = parts.front();
-    } else if (is_cast(kind) && !parts.empty()) {
-      cursor = parts.back();
-    } else {
-      break;
-    }
-  }
-  return cursor;
-}
 
 // The expression whose value outlives the statement; a null cursor where there is none.
 CXCursor TemporaryReader::kept_value(CXCursor cursor, CXCursor function) const {
@@ -109,18 +90,18 @@ void TemporaryReader::read_list(CXCursor list, CXCursor function) {
 
 void TemporaryReader::read_value(CXCursor value, CXCursor function) {
   const ClangFunctions& clang = unit_.clang();
-  const CXCursor call = without_casts(value);
+  const CXCursor call = unit_.without_casts(value, is_cast);
   if (unit_.kind(call) != CXCursor_CallExpr) return;
   const std::vector<CXCursor> parts = unit_.children(call);
   if (parts.empty()) return;
-  const CXCursor member = without_casts(parts.front());
+  const CXCursor member = unit_.without_casts(parts.front(), is_cast);
   if (unit_.kind(member) != CXCursor_MemberRefExpr) return;
   const CXCursor method = clang.getCursorReferenced(call);
   if (unit_.kind(method) != CXCursor_CXXMethod || clang.CXXMethod_isStatic(method) != 0) return;
   if (clang.getCanonicalType(clang.getCursorResultType(method)).kind != CXType_Pointer) return;
   const std::vector<CXCursor> objects = unit_.children(member);
   if (objects.empty()) return;
-  const CXCursor object = without_casts(objects.front());
+  const CXCursor object = unit_.without_casts(objects.front(), is_cast);
   if (!is_temporary(object)) return;
   const CXType type = unit_.canonical_type(object);
   if (type.kind != CXType_Record) return;
@@ -153,13 +134,13 @@ bool TemporaryReader::gives_own_memory(CXCursor method) const {
     if (statements.size() != 1 || unit_.kind(statements[0]) != CXCursor_ReturnStmt) return false;
     const std::vector<CXCursor> values = unit_.children(statements[0]);
     if (values.size() != 1) return false;
-    CXCursor value = without_casts(values[0]);
+    CXCursor value = unit_.without_casts(values[0], is_cast);
     if (unit_.kind(value) == CXCursor_CallExpr) {
       const std::vector<CXCursor> parts = unit_.children(value);
       if (parts.size() != 1 || !is_one_of(unit_.spelling(value), giving)) return false;
-      const std::vector<CXCursor> objects = unit_.children(without_casts(parts[0]));
+      const std::vector<CXCursor> objects = unit_.children(unit_.without_casts(parts[0], is_cast));
       if (objects.size() != 1) return false;
-      value = without_casts(objects[0]);
+      value = unit_.without_casts(objects[0], is_cast);
     }
     return unit_.kind(value) == CXCursor_MemberRefExpr;
   }

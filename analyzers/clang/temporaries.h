@@ -27,7 +27,6 @@ class TemporaryReader {
     return unit_.clang().getCanonicalType(type).kind == CXType_Pointer;
   }
   CXCursor kept_value(CXCursor cursor, CXCursor function) const;
-  CXCursor without_casts(CXCursor cursor) const;
   bool is_temporary(CXCursor object) const;
   bool gives_own_memory(CXCursor method) const;
   bool owns(CXCursor record, int depth);

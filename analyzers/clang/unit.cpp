@@ -147,6 +147,22 @@ bool ClangUnit::is_conversion(CXCursor cursor, CXCursor child) const {
   return outer.offset == inner.offset && outer.length == inner.length;
 }
 
+CXCursor ClangUnit::without_casts(CXCursor cursor, bool (*is_cast)(CXCursorKind kind)) const {
+  constexpr int most_casts = 16;
+  for (int casts = 0; casts < most_casts; ++casts) {
+    const CXCursorKind own = kind(cursor);
+    const std::vector<CXCursor> parts = children(cursor);
+    if (parts.size() == 1 && (own == CXCursor_ParenExpr || is_conversion(cursor, parts[0]))) {
+      cursor = parts.front();
+    } else if (is_cast(own) && !parts.empty()) {
+      cursor = parts.back();
+    } else {
+      break;
+    }
+  }
+  return cursor;
+}
+
 std::string_view ClangUnit::source(CXCursor cursor) const {
   const CXSourceRange range = clang_.getCursorExtent(cursor);
   const Spot start = spot(clang_.getRangeStart(range));

@@ -36,6 +36,9 @@ class ClangUnit {
   // Whether a cursor is there for a conversion alone, which no text says. What clang couldn't make
   // sense of has the same kind, and spans more than what is left of it.
   bool is_conversion(CXCursor cursor, CXCursor child) const;
+  // What stands within brackets, the conversions that the compiler adds, and casts of the kinds
+  // that are asked for; of a cast the last child is the value.
+  CXCursor without_casts(CXCursor cursor, bool (*is_cast)(CXCursorKind kind)) const;
   // Without the names that a type has in the source.
   CXType canonical_type(CXCursor cursor) const {
     return clang_.getCanonicalType(clang_.getCursorType(cursor));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzers/python/foreign_types.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
@@ -25,16 +26,8 @@ constexpr std::string_view loaders[] = {
 // What a function of `ctypes` has itself.
 constexpr std::string_view own_words[] = {"argtypes", "restype", "errcheck"};
 
-template <std::size_t size>
-bool is_one_of(std::string_view word, const std::string_view (&words)[size]) {
-  return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
-
 bool is_name(std::string_view text) {
-  return !text.empty() && text.size() < 128 && std::all_of(text.begin(), text.end(), [](char one) {
-    return (one >= 'a' && one <= 'z') || (one >= 'A' && one <= 'Z') || (one >= '0' && one <= '9') ||
-           one == '_';
-  });
+  return !text.empty() && text.size() < 128 && std::all_of(text.begin(), text.end(), is_word_byte);
 }
 
 class Reader {

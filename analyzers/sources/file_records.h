@@ -85,6 +85,8 @@ struct FileRecords {
   bool may_predicate = false;
   // Tables over an enumeration may stand in it.
   bool may_tables = false;
+  // A table of a registry may stand in it, which registrars fill before `main`.
+  bool may_static_tables = false;
 };
 
 // What a tree says, once its files are joined.

@@ -188,9 +188,7 @@ class SourceLoader {
     find_result_dtypes(cpp_files_, texts_, records);
     find_pairs();
     find_tables();
-    for (RegistrarRecord& one : find_static_tables(paths_, cpp_files_, texts_)) {
-      records_.files[one.place.file].registrars.push_back(std::move(one));
-    }
+    find_static_registrars();
     join_devices();
     find_engines();
     ask_types();
@@ -265,6 +263,17 @@ class SourceLoader {
     }
     for (Engine& engine : find_cpp_engines(paths_, cpp_files_, texts_, std::move(maps))) {
       records_.engines.push_back(std::move(engine));
+    }
+  }
+
+  // Objects that fill the table of another file before `main`.
+  void find_static_registrars() {
+    std::vector<std::size_t> holding;
+    for (const std::size_t at : cpp_files_) {
+      if (records_.files[at].may_static_tables) holding.push_back(at);
+    }
+    for (RegistrarRecord& one : find_static_tables(paths_, cpp_files_, holding, texts_)) {
+      records_.files[one.place.file].registrars.push_back(std::move(one));
     }
   }
 

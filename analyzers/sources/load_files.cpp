@@ -33,6 +33,7 @@
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/registrars_cpp.h"
 #include "analyzers/sources/registrars_python.h"
+#include "analyzers/sources/static_tables.h"
 #include "analyzers/sources/support_python.h"
 #include "analyzers/sources/targets.h"
 #include "analyzers/sources/tensorflow.h"
@@ -127,6 +128,7 @@ class FileLoader {
     file.has_predicate = predicates_.occur_in(bytes);
     file.may_predicate = may_name_predicate(bytes);
     file.may_tables = may_hold_agreeing_tables(bytes);
+    file.may_static_tables = may_hold_static_table(bytes);
     if (registrars_.occur_in(bytes)) read_registrars_cpp(number, bytes, file.registrars);
     read_module_texts(bytes, file.module_texts);
     const bool device_code = says_device_code(bytes);

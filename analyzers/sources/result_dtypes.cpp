@@ -152,6 +152,18 @@ class ResultReader {
     return parts;
   }
 
+  // The bracket of `a::f(…)` and `x.f(…)`, which are a call as a whole; 0 where it is none.
+  static std::size_t opening_of_call(Tokens value) {
+    std::size_t open = 0;
+    while (open < value.size() &&
+           (value[open].is_identifier() || value[open].is("::") || value[open].is('.'))) {
+      ++open;
+    }
+    const bool is_call = open < value.size() && value[open].is('(') &&
+                         closing_bracket(value, open) + 1 == value.size();
+    return is_call ? open : 0;
+  }
+
   // Dimensions of the tensor that an expression makes by a shape that is written out.
   std::optional<std::uint32_t> rank_of(Tokens value, std::size_t depth) const {
     if (value.empty() || depth > max_depth) return {};
@@ -161,15 +173,8 @@ class ResultReader {
       if (parameters_.contains(value.front().text)) return {};
       return rank_of(given->second.value, depth + 1);
     }
-    std::size_t open = 0;
-    while (open < value.size() &&
-           (value[open].is_identifier() || value[open].is("::") || value[open].is('.'))) {
-      ++open;
-    }
-    if (open == 0 || open >= value.size() || !value[open].is('(') ||
-        closing_bracket(value, open) + 1 != value.size()) {
-      return {};
-    }
+    const std::size_t open = opening_of_call(value);
+    if (open == 0) return {};
     const std::string_view name = value[open - 1].text;
     const bool method = open == 3 && value[1].is('.');
     if (method && is_one_of(name, {"clone", "contiguous", "to", "t", "transpose"})) {
@@ -213,15 +218,8 @@ class ResultReader {
       return value.front().is_identifier() ? of_name(value.front().text, depth)
                                            : std::string(unknown);
     }
-    std::size_t open = 0;
-    while (open < value.size() &&
-           (value[open].is_identifier() || value[open].is("::") || value[open].is('.'))) {
-      ++open;
-    }
-    if (open == 0 || open >= value.size() || !value[open].is('(') ||
-        closing_bracket(value, open) + 1 != value.size()) {
-      return std::string(unknown);
-    }
+    const std::size_t open = opening_of_call(value);
+    if (open == 0) return std::string(unknown);
     const std::string_view name = value[open - 1].text;
     const std::vector<Tokens> arguments =
         split_arguments(value.subspan(open + 1, value.size() - open - 2));

@@ -30,11 +30,6 @@ bool is_container(std::string_view word) {
 
 bool is_registering(std::string_view name) { return has_any(name, {"egister"}); }
 
-bool may_hold_table(std::string_view bytes) {
-  if (bytes.find("egister") == bytes.npos) return false;
-  return has_any(bytes, {"map<", "set<", "list<"});
-}
-
 struct StaticTable {
   std::string name;
   SourcePlace place;
@@ -46,11 +41,11 @@ class Finder {
          const SourceTexts& texts)
       : paths_(paths), cpp_files_(cpp_files), texts_(texts) {}
 
-  std::vector<RegistrarRecord> run() {
+  std::vector<RegistrarRecord> run(const std::vector<std::size_t>& holding) {
     std::string bytes;
-    for (const std::size_t at : cpp_files_) {
+    for (const std::size_t at : holding) {
       // A header's table is another one in each file, or one of the language's own order.
-      if (is_header_path(paths_[at]) || !texts_.read(at, bytes) || !may_hold_table(bytes)) continue;
+      if (is_header_path(paths_[at]) || !texts_.read(at, bytes)) continue;
       read_plain(static_cast<std::uint32_t>(at), bytes, plain_);
       find_tables();
     }
@@ -273,10 +268,16 @@ class Finder {
 
 }  // namespace
 
+bool may_hold_static_table(std::string_view bytes) {
+  if (bytes.find("egister") == bytes.npos) return false;
+  return has_any(bytes, {"map<", "set<", "list<"});
+}
+
 std::vector<RegistrarRecord> find_static_tables(const std::vector<std::string>& paths,
                                                 const std::vector<std::size_t>& cpp_files,
+                                                const std::vector<std::size_t>& holding,
                                                 const SourceTexts& texts) {
-  return Finder(paths, cpp_files, texts).run();
+  return Finder(paths, cpp_files, texts).run(holding);
 }
 
 }  // namespace opseal
