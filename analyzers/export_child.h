@@ -6,8 +6,6 @@
 
 namespace opseal {
 
-inline constexpr int child_answer_descriptor = 3;
-
 struct ChildRequest {
   std::string program;                     // path of the executable
   std::vector<std::string> arguments;      // without the program itself

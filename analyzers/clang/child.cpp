@@ -1,62 +1,21 @@
 #include "analyzers/clang/child.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <string>
 
+#include "analyzers/child_process.h"
 #include "analyzers/clang/reader.h"
 #include "analyzers/clang/unit.h"
-#include "analyzers/export_child.h"
+#include "analyzers/process_limits.h"
 
 namespace opseal {
 namespace {
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define OPSEAL_SANITIZED
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define OPSEAL_SANITIZED
-#endif
-
-// Sanitizers reserve more address space than there is memory.
-#ifdef OPSEAL_SANITIZED
-constexpr bool limits_memory = false;
-#else
-constexpr bool limits_memory = true;
-#endif
 constexpr rlim_t most_memory = rlim_t{4} << 30;
-
-void limit(decltype(RLIMIT_CPU) what, rlim_t most) {
-  rlimit limits{};
-  if (::getrlimit(what, &limits) != 0) return;
-  limits.rlim_cur = std::min(most, limits.rlim_max);
-  ::setrlimit(what, &limits);
-}
-
-// The clock of the limit runs from the start of the process.
-void give_seconds(rlim_t seconds) {
-  rusage used{};
-  ::getrusage(RUSAGE_SELF, &used);
-  const auto spent = static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec);
-  limit(RLIMIT_CPU, spent + seconds);
-}
-
-bool write_all(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(child_answer_descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
 
 std::string read_input() {
   std::string bytes;
@@ -81,13 +40,13 @@ void be_silent() {
 
 int run_typed_child() {
   be_silent();
-  limit(RLIMIT_CORE, 0);
-  if (limits_memory) limit(RLIMIT_AS, most_memory);
+  limit_resource(RLIMIT_CORE, 0);
+  if (can_limit_memory()) limit_resource(RLIMIT_AS, most_memory);
   RowWriter row;
   const ClangLibrary library = open_clang();
   row.text(library.open ? typed_rows::library : typed_rows::missing);
   row.text(library.open ? std::to_string(library.version) : library.reason);
-  if (!write_all(row.bytes()) || !library.open) return 0;
+  if (!write_all(child_answer_descriptor, row.bytes()) || !library.open) return 0;
   const std::string input = read_input();
   RowReader reader(input);
   for (std::size_t number = 0; !reader.at_end(); ++number) {
@@ -96,7 +55,7 @@ int run_typed_child() {
     row.clear();
     row.text(typed_rows::begin);
     row.count(number);
-    if (!write_all(row.bytes())) return 1;
+    if (!write_all(child_answer_descriptor, row.bytes())) return 1;
     give_seconds(question.seconds);
     row.clear();
     ClangUnit unit(library.functions);
@@ -109,7 +68,7 @@ int run_typed_child() {
     } else {
       row.text(problem);
     }
-    if (!write_all(row.bytes())) return 1;
+    if (!write_all(child_answer_descriptor, row.bytes())) return 1;
   }
   return 0;
 }
