@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzers/probe/sandbox.h"
+
 namespace opseal {
 
 // One question for a child: what it means is between who asks and `ProbeAnswerer` (probe/child.h).
@@ -20,14 +22,16 @@ struct PoolRequest {
 };
 
 enum class PoolEnd {
-  answered,         // `answer`
-  signalled,        // `code` is the signal
-  exited,           // the code asked about ended the process; `code` is its exit status
-  not_started,      // `code` is errno
+  answered,     // `answer`
+  signalled,    // `code` is the signal
+  exited,       // the code asked about ended the process; `code` is its exit status
+  not_started,  // `code` is errno
   timed_out,
   output_too_long,  // printed more than `PoolOptions::output_limit`
   answer_too_long,
 };
+
+inline constexpr int no_exit_status = -1;
 
 struct PoolOutcome {
   PoolEnd end = PoolEnd::not_started;
@@ -53,21 +57,32 @@ struct PoolOptions {
   std::size_t output_limit = std::size_t{1} << 20;
   // Bytes of one answer.
   std::size_t answer_limit = std::size_t{16} << 20;
-  // Bytes of address space of a child; 0: no limit.
-  std::size_t memory_limit = std::size_t{4} << 30;
+  // How a child shuts itself in.
+  SandboxOptions sandbox{};
 };
 
-// What the sandbox of the children could not do on this machine, in words ("no Landlock: ..."): to
-// be said in every report.
+// A child that ended, but not of what it was asked: of what an earlier question left behind, such
+// as a thread that goes on. What it was asked just then was asked again of a new child, which
+// answered it.
+struct PoolStray {
+  // Of the requests: the last that this child had answered.
+  std::size_t after = 0;
+  PoolOutcome outcome;
+};
+
 struct PoolReport {
+  // What the sandbox of the children could not do on this machine, in words ("no Landlock: ..."):
+  // to be said in every report.
   std::vector<std::string> lacks;
+  std::vector<PoolStray> strays;
   std::size_t children_started = 0;
 };
 
 // Asks every question, each of one child at a time, and calls `done` once for each, in whatever
 // order they are answered, always from the calling thread. A child that ends costs its own question
-// and nothing else: the next one gets a new child. Throws std::system_error where the system has no
-// process, pipe or memory to give.
+// and nothing else: the next one gets a new child. If it had answered others before, that question
+// is first asked once more, of a new child: what that one comes to counts. Throws std::system_error
+// where the system has no process, pipe or memory to give.
 PoolReport run_pool(const PoolOptions& options, std::span<const PoolRequest> requests,
                     const std::function<void(std::size_t, PoolOutcome)>& done);
 

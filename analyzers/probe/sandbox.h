@@ -8,17 +8,20 @@ namespace opseal {
 
 struct SandboxOptions {
   // The only folder in which files may be made and written. Empty: none.
-  std::string scratch;
-  // Bytes of address space; 0: no limit.
-  std::size_t memory_limit = 0;
+  std::string scratch{};
+  // Bytes of address space; 0: no limit. A program with sanitizers has none in any case.
+  std::size_t memory_limit = std::size_t{4} << 30;
+  // False: as on a kernel that has no Landlock.
+  bool use_landlock = true;
 };
 
 // Shuts this process in, for good: no new privileges and no capabilities; limits on memory, open
 // files, processes and core files; no network (a network namespace of its own where the kernel
 // allows it, and seccomp); no writing outside the scratch folder (Landlock; where the kernel lacks
-// it, opening for writing is refused by seccomp); no new processes and no other programs; no
-// signals to, and no looking into, other processes. Threads may be made. Returns what the kernel
-// lacked, each in words, of which nothing is dropped silently. Needs: called from the only thread.
+// it, opening for writing is refused by seccomp everywhere); no new processes and no other
+// programs; no signals to, and no looking into, other processes. Threads may be made. Returns what
+// the kernel lacked, each in words, of which nothing is dropped silently. Needs: called from the
+// only thread.
 std::vector<std::string> enter_sandbox(const SandboxOptions& options);
 
 }  // namespace opseal
