@@ -10,6 +10,7 @@
 
 #include "analyzers/probe/pool.h"
 #include "analyzers/process_limits.h"
+#include "tests/probe_liar.h"
 #include "tests/probe_saboteur.h"
 
 namespace fs = std::filesystem;
@@ -22,6 +23,8 @@ PoolOptions saboteurs() {
   options.program = fs::read_symlink("/proc/self/exe").string();
   options.arguments = {std::string(saboteur_argument)};
   options.workers = 2;
+  // The search for leaks at the end of a process takes another process.
+  options.environment = {"ASAN_OPTIONS=detect_leaks=0"};
   options.sandbox.memory_limit = std::size_t{512} << 20;
   return options;
 }
@@ -124,6 +127,44 @@ TEST_CASE("what one question does to its child costs no other question") {
   // there were sabotages: most of these ended one that had answered others, and then a new one.
   CHECK(answers.report.strays.size() >= 1);
   CHECK(answers.report.children_started <= 2 + 2 * bad.size() + 2);
+}
+
+TEST_CASE("what a child makes up is an outcome of its own question") {
+  const std::vector<Sabotage> lies{
+      {"lie twice", 20, PoolEnd::exited, no_exit_status},
+      {"lie again", 20, PoolEnd::answered, 0, "one"},
+      {"lie key", 20, PoolEnd::exited, no_exit_status},
+      {"lie none", 20, PoolEnd::exited, no_exit_status},
+      {"lie kind", 20, PoolEnd::exited, no_exit_status},
+      {"lie ready", 20, PoolEnd::exited, no_exit_status},
+      {"lie setup", 20, PoolEnd::exited, no_exit_status},
+      {"lie words", 20, PoolEnd::exited, no_exit_status},
+      {"lie chatter", 20, PoolEnd::answered, 0, "at last"},
+      {"lie half", 20, PoolEnd::exited, 4},
+      {"lie endless", 20, PoolEnd::answer_too_long, 0},
+      {"lie silent", 0.3, PoolEnd::timed_out, 0},
+  };
+  PoolOptions options = saboteurs();
+  options.arguments = {std::string(liar_argument)};
+  for (const unsigned workers : {1u, 3u}) {
+    options.workers = workers;
+    std::vector<PoolRequest> requests;
+    for (const Sabotage& one : lies) {
+      requests.push_back({"truth " + std::to_string(requests.size())});
+      requests.push_back({one.question, one.seconds});
+    }
+    const Answers answers = ask(options, requests);
+    for (std::size_t at = 0; at < requests.size(); ++at) {
+      const PoolOutcome& outcome = answers.outcomes[at];
+      CAPTURE(requests[at].question);
+      const Sabotage& lie = lies[at / 2];
+      const bool is_lie = at % 2 == 1;
+      CHECK(outcome.end == (is_lie ? lie.end : PoolEnd::answered));
+      CHECK(outcome.code == (is_lie ? lie.code : 0));
+      CHECK(outcome.answer == (is_lie ? lie.answer : requests[at].question));
+    }
+    CHECK(answers.report.lacks == std::vector<std::string>{"a liar"});
+  }
 }
 
 TEST_CASE("a thread that crashes after the answer is told apart from what is asked next") {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "analyzers/child_process.h"
@@ -86,8 +87,10 @@ void check(const SandboxOptions& sandbox, const std::vector<Case>& cases) {
 }  // namespace
 
 TEST_CASE("from the sandbox no process, program, network or other process is reached") {
-  // Without the flag that closes it in other programs.
-  const Descriptor open_here(::open("/dev/null", O_RDONLY));
+  // Without the flag that closes it in other programs, and above those that a child is given.
+  const Descriptor low(::open("/dev/null", O_RDONLY));
+  const Descriptor open_here(::fcntl(low.number(), F_DUPFD, 50));
+  REQUIRE(open_here.is_open());
   check({}, {
                 {"open " + std::to_string(open_here.number()), std::strerror(EBADF)},
                 {"fork", refused},
@@ -116,6 +119,15 @@ TEST_CASE("in the sandbox threads run, and files are read") {
   CHECK(told.answers[1].find("[stack]") != std::string::npos);
   CHECK(told.answers[2] == "done");
   if (landlock_version() > 0) CHECK(told.answers[3] == "done");
+}
+
+TEST_CASE("processor time is given for each question") {
+  const Told told = tell({}, {"read /proc/self/limits"});
+  const std::size_t line = told.answers[0].find("Max cpu time");
+  REQUIRE(line != std::string::npos);
+  // Ten seconds of all processors, in a process that has used none.
+  const unsigned seconds = 10 * std::max(1u, std::thread::hardware_concurrency()) + 1;
+  CHECK(std::stoul(told.answers[0].substr(line + 12)) - seconds <= 1);
 }
 
 TEST_CASE("a child can't use more than its limits") {

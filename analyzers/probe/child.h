@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -17,8 +16,9 @@ using ProbeAnswerer = std::string (*)(std::string_view question);
 // length before it. Returns the exit status.
 int run_probe_child(ProbeAnswerer answer);
 
-// Last words: a text of at most 4 KiB that the child sends if it can't answer any more, for example
-// from a signal handler. Safe in a signal handler.
+// Last words: a text that the child sends if it can't answer any more, for example from a signal
+// handler, in which this is safe. It is cut to a little less than 4 KiB. Where nothing is asked, or
+// the answer is on its way already, nothing is sent.
 void say_last_words(std::string_view words);
 
 }  // namespace opseal

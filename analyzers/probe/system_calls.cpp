@@ -107,6 +107,8 @@ class Filter {
 
   std::string load() {
     if (!context_) return "no memory for rules";
+    // Calls as another architecture's program makes them, whose numbers mean other calls.
+    ::seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
     // Several hundred rules as a tree and not as a list.
     ::seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
     // Without this, older kernels slow down all that runs under a filter.
