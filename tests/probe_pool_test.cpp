@@ -85,6 +85,9 @@ std::vector<Sabotage> sabotages() {
       {"thread", 20, PoolEnd::answered, 0, "answered before the crash"},
       {"deaf", 20, PoolEnd::answered, 0, "deaf"},
   };
+#ifdef __x86_64__
+  all.push_back({"x32", 20, PoolEnd::signalled, SIGSYS});
+#endif
   if (can_limit_memory()) {
     all.push_back({"memory", 20, PoolEnd::signalled, SIGABRT});
   } else {

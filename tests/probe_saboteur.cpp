@@ -139,11 +139,17 @@ std::string execute() {
   return told(::execve(name, arguments, environ));
 }
 
-std::string raise_limit(int process) {
+std::string set_limit(decltype(RLIMIT_CPU) what, const std::string& process) {
   rlimit limits{};
-  ::getrlimit(RLIMIT_NOFILE, &limits);
-  limits.rlim_cur = 16;
-  return told(::prlimit(process, RLIMIT_NOFILE, &limits, nullptr));
+  ::getrlimit(what, &limits);
+  limits.rlim_cur = 1000;
+  return told(::prlimit(std::stoi(process), what, &limits, nullptr));
+}
+
+// A call of a second kind of program on x86-64, with numbers of its own.
+std::string call_as_x32() {
+  constexpr long x32 = 0x40000000;
+  return told(::syscall(x32 | SYS_getpid));
 }
 
 const std::map<std::string_view, Deed>& deeds() {
@@ -233,7 +239,9 @@ const std::map<std::string_view, Deed>& deeds() {
       {"owner", [](const std::string&) { return own_signal_of_parent(); }},
       {"orphan", [](const std::string&) { return told(::prctl(PR_SET_PDEATHSIG, 0)); }},
       {"session", [](const std::string&) { return told(::setsid()); }},
-      {"limit", [](const std::string& process) { return raise_limit(std::stoi(process)); }},
+      {"files", [](const std::string& process) { return set_limit(RLIMIT_NOFILE, process); }},
+      {"time", [](const std::string& process) { return set_limit(RLIMIT_CPU, process); }},
+      {"x32", [](const std::string&) { return call_as_x32(); }},
       {"namespace", [](const std::string&) { return told(::unshare(CLONE_NEWUSER)); }},
       {"ring", [](const std::string&) { return told(::syscall(SYS_io_uring_setup, 1, nullptr)); }},
       {"type",

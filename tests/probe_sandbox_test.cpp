@@ -108,8 +108,10 @@ TEST_CASE("from the sandbox no process, program, network or other process is rea
                 {"session", refused},
                 {"namespace", refused},
                 {"type", refused},
-                {"limit 0", refused},
-                {"limit " + std::to_string(::getpid()), refused},
+                {"files 0", refused},
+                {"files " + std::to_string(::getpid()), refused},
+                {"time 0", "done"},
+                {"time " + std::to_string(::getpid()), refused},
             });
 }
 
