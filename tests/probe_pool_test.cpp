@@ -207,6 +207,16 @@ TEST_CASE("what is printed comes with the question it was printed for") {
   CHECK(answers.outcomes[3].output_tail == std::string(16384 - 1000, 'x') + line);
 }
 
+TEST_CASE("code that reads from standard input takes no questions away") {
+  PoolOptions options = saboteurs();
+  options.workers = 1;
+  const Answers answers = ask(options, {{"input"}, {"echo one"}, {"input"}, {"echo two"}});
+  CHECK(answers.outcomes[0].answer == "ended");
+  CHECK(answers.outcomes[1].answer == "one");
+  CHECK(answers.outcomes[3].answer == "two");
+  CHECK(answers.report.children_started == 1);
+}
+
 TEST_CASE("what was printed before a crash is kept") {
   const Answers answers = ask(saboteurs(), {{"flood"}});
   CHECK(answers.outcomes[0].end == PoolEnd::output_too_long);

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -121,6 +122,19 @@ TEST_CASE("in the sandbox threads run, and files are read") {
   CHECK(told.answers[1].find("[stack]") != std::string::npos);
   CHECK(told.answers[2] == "done");
   if (landlock_version() > 0) CHECK(told.answers[3] == "done");
+}
+
+TEST_CASE("a child has a network of its own, in which there is nothing") {
+  const Told told = tell({}, {"where /proc/self/ns/net", "read /proc/self/net/dev"});
+  for (const std::string& lack : told.lacks) {
+    if (!lack.starts_with("no network namespace")) continue;
+    std::printf("skipped: %s\n", lack.c_str());
+    return;
+  }
+  CHECK(told.answers[0].starts_with("net:["));
+  CHECK(told.answers[0] != fs::read_symlink("/proc/self/ns/net").string());
+  // Two lines of headings, and the loop.
+  CHECK(std::count(told.answers[1].begin(), told.answers[1].end(), '\n') == 3);
 }
 
 TEST_CASE("processor time is given for each question") {

@@ -1,5 +1,6 @@
 #include "analyzers/probe/child.h"
 
+#include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -27,6 +28,12 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 class Questions {
  public:
+  // Code that reads from standard input is to find its end there, and no questions.
+  Questions() : pipe_(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, child_answer_descriptor + 1)) {
+    const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    ::dup2(nothing.number(), STDIN_FILENO);
+  }
+
   // False at the end of the input.
   bool next(FrameHeader& header, std::string& bytes) {
     if (!fill(sizeof header)) return false;
@@ -45,7 +52,7 @@ class Questions {
       bytes_.erase(0, begin_);
       begin_ = 0;
       std::array<char, 65536> buffer;
-      const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+      const ssize_t count = ::read(pipe_.number(), buffer.data(), buffer.size());
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) return false;
       bytes_.append(buffer.data(), static_cast<std::size_t>(count));
@@ -53,6 +60,7 @@ class Questions {
     return true;
   }
 
+  Descriptor pipe_;
   std::string bytes_;
   std::size_t begin_ = 0;
 };
