@@ -48,7 +48,7 @@ Answers ask(const PoolOptions& options, const std::vector<PoolRequest>& requests
   return answers;
 }
 
-PoolOutcome ask_one(const std::string& question, PoolOptions options = saboteurs()) {
+PoolOutcome ask_one(const std::string& question, const PoolOptions& options = saboteurs()) {
   return ask(options, {{question, 20}}).outcomes.at(0);
 }
 

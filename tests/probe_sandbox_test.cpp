@@ -60,7 +60,7 @@ Told tell(const SandboxOptions& sandbox, const std::vector<std::string>& questio
   for (const std::string& question : questions) requests.push_back({question});
   Told told;
   told.answers.resize(questions.size());
-  told.lacks = run_pool(options, requests, [&](std::size_t at, PoolOutcome outcome) {
+  told.lacks = run_pool(options, requests, [&](std::size_t at, const PoolOutcome& outcome) {
                  told.answers[at] = outcome.end == PoolEnd::answered ? outcome.answer : "no answer";
                }).lacks;
   return told;

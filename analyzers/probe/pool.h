@@ -22,10 +22,13 @@ struct PoolRequest {
 };
 
 enum class PoolEnd {
-  answered,     // `answer`
-  signalled,    // `code` is the signal
-  exited,       // the code asked about ended the process; `code` is its exit status
-  not_started,  // `code` is errno
+  answered,   // `answer`
+  signalled,  // `code` is the signal
+  // The code asked about ended the process, and `code` is its exit status; or it closed the
+  // descriptor for answers, or wrote there what is no answer, and `code` is `no_exit_status`.
+  exited,
+  // `code` is errno; 0: it was started, and ended before it could be asked.
+  not_started,
   timed_out,
   output_too_long,  // printed more than `PoolOptions::output_limit`
   answer_too_long,
