@@ -32,7 +32,7 @@ void lie(std::string_view kind, std::uint64_t key) {
   if (kind == "twice") say(frame(answer, "one") + frame(answer, "two"));
   if (kind == "again") {
     say(frame(answer, "one"));
-    ::usleep(50000);
+    ::usleep(400000);
     say(frame(answer, "two"));
   }
   if (kind == "key") say(frame({FrameKind::answer, 0, key + 1}, "an answer"));

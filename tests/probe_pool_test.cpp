@@ -173,7 +173,7 @@ TEST_CASE("what a child makes up is an outcome of its own question") {
 TEST_CASE("a thread that crashes after the answer is told apart from what is asked next") {
   PoolOptions options = saboteurs();
   options.workers = 1;
-  std::vector<PoolRequest> requests{{"echo first"}, {"thread"}, {"sleep 0.2"}, {"echo last"}};
+  std::vector<PoolRequest> requests{{"echo first"}, {"thread"}, {"sleep 2"}, {"echo last"}};
   const Answers answers = ask(options, requests);
   for (const PoolOutcome& outcome : answers.outcomes) CHECK(outcome.end == PoolEnd::answered);
   CHECK(answers.outcomes[2].answer == "slept");

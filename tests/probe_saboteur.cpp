@@ -79,7 +79,7 @@ std::string print_for_ever() {
 // A thread that outlives the answer, and then crashes.
 std::string leave_thread() {
   std::thread([] {
-    ::usleep(20000);
+    ::usleep(300000);
     std::abort();
   }).detach();
   return "answered before the crash";
