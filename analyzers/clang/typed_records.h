@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzers/rows.h"
+
 namespace opseal {
 
 // What libclang tells of one file. Places are bytes of that file.
@@ -149,46 +151,6 @@ struct TypedQuestion {
   std::vector<std::string> names;
   // Places of functions that tell keys apart, sorted.
   std::vector<std::uint32_t> keys;
-};
-
-// Questions and answers travel through pipes as rows of texts, each with its length before it, so
-// that a text may hold any byte and a reader never looks for an end.
-class RowWriter {
- public:
-  void text(std::string_view value) {
-    bytes_ += std::to_string(value.size());
-    bytes_ += ':';
-    bytes_ += value;
-  }
-  void count(std::size_t value) { text(std::to_string(value)); }
-  void place(const TypedPlace& place) {
-    count(place.offset);
-    count(place.length);
-  }
-  const std::string& bytes() const { return bytes_; }
-  void clear() { bytes_.clear(); }
-
- private:
-  std::string bytes_;
-};
-
-// Reads them again. What is no row of texts, or too large to be a number, is the end, and `broken`.
-class RowReader {
- public:
-  explicit RowReader(std::string_view bytes) : bytes_(bytes) {}
-
-  bool at_end() const { return broken_ || at_ == bytes_.size(); }
-  bool broken() const { return broken_; }
-  std::string_view text();
-  std::uint32_t count();
-  TypedPlace place();
-  // The number of texts that follow; no more than there are bytes.
-  std::size_t size();
-
- private:
-  std::string_view bytes_;
-  std::size_t at_ = 0;
-  bool broken_ = false;
 };
 
 void write_question(const TypedQuestion& question, RowWriter& writer);
