@@ -39,17 +39,6 @@ struct Artifact {
   std::uint32_t content = 0;
 };
 
-// A path that stays inside the folder it starts from.
-bool stays_inside(std::string_view path) {
-  if (path.empty() || path.size() > longest_path || path.front() == '/') return false;
-  if (path.find('\0') != path.npos || path.find('\\') != path.npos) return false;
-  if (path.size() > 1 && path[1] == ':') return false;
-  for (const fs::path& part : fs::path(path)) {
-    if (part == "..") return false;
-  }
-  return true;
-}
-
 // False where the file can't be read to its end.
 template <typename Take>
 bool read_through(const std::string& path, Take take) {
@@ -305,6 +294,16 @@ class Contents {
 };
 
 }  // namespace
+
+bool stays_inside(std::string_view path) {
+  if (path.empty() || path.size() > longest_path || path.front() == '/') return false;
+  if (path.find('\0') != path.npos || path.find('\\') != path.npos) return false;
+  if (path.size() > 1 && path[1] == ':') return false;
+  for (const fs::path& part : fs::path(path)) {
+    if (part == "..") return false;
+  }
+  return true;
+}
 
 void state_artifacts(const ReadLibrary& read, Facts& facts) {
   if (!facts.said[static_cast<std::size_t>(Key::libraries)]) return;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "opseal/facts.h"
 
@@ -25,5 +26,8 @@ using ReadLibrary = std::function<Facts(const std::string& path)>;
 // or the same folder holds such a file. Everything else stays not said. Nothing is looked for where
 // the manifest itself says `found`, or came from standard input.
 void state_artifacts(const ReadLibrary& read, Facts& facts);
+
+// A path that a manifest states and that leads nowhere but below the folder it starts from.
+bool stays_inside(std::string_view path);
 
 }  // namespace opseal

@@ -96,4 +96,7 @@ extern const Form kernel_launches_form;
 extern const Form kept_pointers_form;
 extern const Form device_functions_form;
 
+// What kernels did when they were called.
+extern const Form probes_form;
+
 }  // namespace opseal::forms

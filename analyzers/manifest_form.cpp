@@ -49,9 +49,11 @@ constexpr std::string_view arity_words[] = {"traced", "calls", "rule", "schema",
 constexpr Form arity_source_form{.text = true, .words = arity_words};
 constexpr Form arity_form{.map_value = &counts_form};
 
+constexpr Form attribute_value_form{.truth = true, .real = true, .text = true};
 constexpr Field attribute_fields[] = {
     {name, &text_form, true, ""},
     {type, &text_form, false, "`any` where the system has no types"},
+    {value, &attribute_value_form, false, "one that it may have: what probes hand over"},
 };
 constexpr Form attribute_form{.name = "Attribute", .fields = attribute_fields};
 constexpr Form attributes_form{.item = &attribute_form};
@@ -540,6 +542,7 @@ constexpr Field manifest_fields[] = {
     {device_functions, &device_functions_form, false, "kernels that sources define"},
     {pointers, &kept_pointers_form, false,
      "pointers into tensors that are kept beyond the statement which takes them"},
+    {probes, &probes_form, false, "what kernels did when they were called"},
 };
 
 }  // namespace

@@ -44,6 +44,8 @@ constexpr Exception exceptions[] = {
     {"functions.results", "of a function of C, whose two sides are one build's"},
     {"functions.variadic", "nobody counts what it takes"},
     {"launches.*", "how code is written, not what is registered"},
+    {"probes.*", "what was seen when kernels ran, not what is registered"},
+    {"operators.attributes.value", "what probes hand over"},
     {"pointers.*", "how code is written, not what is registered"},
     {"uses.*", "the two sides of one build, not what is registered"},
     {"operators.arity_source", "how the counts were learned"},
