@@ -1,0 +1,202 @@
+#include "analyzers/probe/ffi_question.h"
+
+#include "analyzers/rows.h"
+
+namespace opseal::ffi {
+namespace {
+
+void write_operands(const std::vector<QuestionOperand>& operands, RowWriter& row) {
+  row.count(operands.size());
+  for (const QuestionOperand& operand : operands) {
+    row.integer(operand.dtype);
+    row.count(operand.dims.size());
+    for (const std::int64_t extent : operand.dims) row.integer(extent);
+    row.count(operand.written ? 1 : 0);
+    row.count(operand.indexes ? 1 : 0);
+    row.integer(operand.shares);
+  }
+}
+
+std::vector<QuestionOperand> read_operands(RowReader& row) {
+  return read_list<QuestionOperand>(row, [&row](QuestionOperand& operand) {
+    operand.dtype = static_cast<std::int32_t>(row.integer());
+    operand.dims =
+        read_list<std::int64_t>(row, [&row](std::int64_t& extent) { extent = row.integer(); });
+    operand.written = row.count() != 0;
+    operand.indexes = row.count() != 0;
+    operand.shares = static_cast<std::int32_t>(row.integer());
+  });
+}
+
+void write_end(const CallEnd& end, RowWriter& row) {
+  row.count(static_cast<std::size_t>(end.how));
+  row.integer(end.code);
+  row.text(end.message);
+}
+
+CallEnd read_end(RowReader& row) {
+  CallEnd end;
+  end.how = static_cast<CallEnd::How>(row.count() % 3);
+  end.code = static_cast<std::int32_t>(row.integer());
+  end.message = row.text();
+  return end;
+}
+
+void write_damage(const std::vector<BufferDamage>& list, RowWriter& row) {
+  row.count(list.size());
+  for (const BufferDamage& damage : list) {
+    row.text(damage.buffer);
+    row.integer(damage.index);
+    row.count(damage.elements);
+  }
+}
+
+std::vector<BufferDamage> read_damage(RowReader& row) {
+  return read_list<BufferDamage>(row, [&row](BufferDamage& damage) {
+    damage.buffer = row.text();
+    damage.index = row.integer();
+    damage.elements = row.count();
+  });
+}
+
+void write_recovered(const std::vector<RecoveredOperand>& operands, RowWriter& row) {
+  row.count(operands.size());
+  for (const RecoveredOperand& operand : operands) {
+    row.text(operand.dtype);
+    row.integer(operand.rank);
+  }
+}
+
+std::vector<RecoveredOperand> read_recovered(RowReader& row) {
+  return read_list<RecoveredOperand>(row, [&row](RecoveredOperand& operand) {
+    operand.dtype = row.text();
+    operand.rank = static_cast<int>(row.integer());
+  });
+}
+
+void write_signature(const RecoveredSignature& signature, RowWriter& row) {
+  row.text(signature.stage);
+  write_recovered(signature.arguments, row);
+  write_recovered(signature.results, row);
+  row.count(signature.attributes.size());
+  for (const RecoveredAttribute& attribute : signature.attributes) {
+    row.text(attribute.name);
+    row.text(attribute.kind);
+    row.text(attribute.dtype);
+  }
+  for (const bool flag : {signature.more_arguments, signature.more_results,
+                          signature.attributes_unnamed, signature.ran}) {
+    row.count(flag ? 1 : 0);
+  }
+  row.count(signature.calls);
+  row.text(signature.unread);
+}
+
+RecoveredSignature read_signature(RowReader& row) {
+  RecoveredSignature signature;
+  signature.stage = row.text();
+  signature.arguments = read_recovered(row);
+  signature.results = read_recovered(row);
+  signature.attributes = read_list<RecoveredAttribute>(row, [&row](RecoveredAttribute& attribute) {
+    attribute.name = row.text();
+    attribute.kind = row.text();
+    attribute.dtype = row.text();
+  });
+  signature.more_arguments = row.count() != 0;
+  signature.more_results = row.count() != 0;
+  signature.attributes_unnamed = row.count() != 0;
+  signature.ran = row.count() != 0;
+  signature.calls = row.count();
+  signature.unread = row.text();
+  return signature;
+}
+
+}  // namespace
+
+std::string write_question(const Question& question) {
+  RowWriter row;
+  row.count(static_cast<std::size_t>(question.kind));
+  row.text(question.library);
+  row.text(question.symbol);
+  write_operands(question.arguments, row);
+  write_operands(question.results, row);
+  row.count(question.attributes.size());
+  for (const Attribute& attribute : question.attributes) {
+    row.text(attribute.name);
+    row.count(static_cast<std::size_t>(attribute.type));
+    row.integer(attribute.dtype);
+    row.count(attribute.elements);
+    row.text(attribute.bytes);
+  }
+  row.count(question.seed);
+  row.integer(question.minor);
+  row.count(question.threads);
+  row.count(question.keeps_results ? 1 : 0);
+  return row.bytes();
+}
+
+bool read_question(std::string_view bytes, Question& question) {
+  RowReader row(bytes);
+  const std::uint32_t kind = row.count();
+  if (kind > static_cast<std::uint32_t>(QuestionKind::threads)) return false;
+  question.kind = static_cast<QuestionKind>(kind);
+  question.library = row.text();
+  question.symbol = row.text();
+  question.arguments = read_operands(row);
+  question.results = read_operands(row);
+  question.attributes = read_list<Attribute>(row, [&row](Attribute& attribute) {
+    attribute.name = row.text();
+    attribute.type = static_cast<AttributeType>(row.count());
+    attribute.dtype = static_cast<std::int32_t>(row.integer());
+    attribute.elements = row.count();
+    attribute.bytes = row.text();
+  });
+  question.seed = row.count();
+  question.minor = static_cast<std::int32_t>(row.integer());
+  question.threads = row.count();
+  question.keeps_results = row.count() != 0;
+  return row.at_end() && !row.broken();
+}
+
+std::string write_answer(const Answer& answer) {
+  RowWriter row;
+  row.text(answer.not_loaded);
+  row.count(answer.metadata.answered ? 1 : 0);
+  row.integer(answer.metadata.major);
+  row.integer(answer.metadata.minor);
+  row.count(answer.metadata.traits);
+  row.integer(answer.metadata.state_type);
+  write_end(answer.metadata.end, row);
+  write_signature(answer.signature, row);
+  write_end(answer.end, row);
+  row.text(answer.lacked);
+  for (const auto* list :
+       {&answer.trespasses, &answer.written_arguments, &answer.unwritten_arguments,
+        &answer.unwritten_results, &answer.unstable_results, &answer.thread_results}) {
+    write_damage(*list, row);
+  }
+  write_texts(answer.results, row);
+  return row.bytes();
+}
+
+bool read_answer(std::string_view bytes, Answer& answer) {
+  RowReader row(bytes);
+  answer.not_loaded = row.text();
+  answer.metadata.answered = row.count() != 0;
+  answer.metadata.major = static_cast<int>(row.integer());
+  answer.metadata.minor = static_cast<int>(row.integer());
+  answer.metadata.traits = row.count();
+  answer.metadata.state_type = row.integer();
+  answer.metadata.end = read_end(row);
+  answer.signature = read_signature(row);
+  answer.end = read_end(row);
+  answer.lacked = row.text();
+  for (auto* list : {&answer.trespasses, &answer.written_arguments, &answer.unwritten_arguments,
+                     &answer.unwritten_results, &answer.unstable_results, &answer.thread_results}) {
+    *list = read_damage(row);
+  }
+  answer.results = read_texts(row);
+  return row.at_end() && !row.broken();
+}
+
+}  // namespace opseal::ffi

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "analyzers/probe/ffi_abi.h"
+
+namespace opseal {
+
+// Fills a buffer with values that depend on nothing but the seed and the place: small multiples of
+// 1/64 that every floating dtype from 16 bits on holds exactly, so that kernels of two dtypes are
+// given the same numbers; small numbers from 0 on for integers, which are often indexes; 0 and 1
+// for booleans.
+void fill_values(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype, std::uint64_t seed);
+
+// An element as a number; of complex numbers `part` 1 is the imaginary one. Empty: not a dtype that
+// can be compared so.
+std::optional<double> value_at(std::span<const unsigned char> bytes, const ffi::DtypeInfo& dtype,
+                               std::size_t element, unsigned part = 0);
+
+// 2 for complex dtypes.
+unsigned parts_of(const ffi::DtypeInfo& dtype);
+
+// The distance between neighbouring numbers of the dtype at a value. 0: the dtype is no floating
+// one.
+double unit_in_last_place(const ffi::DtypeInfo& dtype, double value);
+
+}  // namespace opseal
