@@ -9,6 +9,7 @@
 #include "opseal/schema_text.h"
 #include "opseal/text.h"
 #include "rules/odd_one_out.h"
+#include "rules/probe_facts.h"
 #include "rules/torch_names.h"
 
 namespace opseal {
@@ -245,6 +246,22 @@ void check(const Facts& facts, Sink& sink) {
   for_each_operator(
       facts, [&mutation](const Fact& manifest, const Fact& op) { mutation.look_at(manifest, op); });
   mutation.judge_names();
+  // What was seen when kernels ran.
+  ProbeFindings findings(sink);
+  for_each_probe(facts, [&](const Fact& probe) {
+    if (!probe[Key::kind].is("call") || !has_verdict(probe) || has_no_end(probe)) return;
+    if (probe[Key::declared].is_truth() && !probe[Key::declared].truth()) return;
+    sink.inspected();
+    for (const Fact deviation : probe[Key::deviations].items()) {
+      if (!deviation[Key::kind].is("input_written")) continue;
+      const std::string name(deviation[Key::name].text("an argument"));
+      findings.add(probe, name,
+                   kernel_text(probe) + " writes to " + name +
+                       ", which its declaration calls read-only, in a call " + call_text(probe),
+                   Severity::error);
+    }
+  });
+  findings.tell();
 }
 
 }  // namespace

@@ -1,0 +1,51 @@
+#include "rules/probe_facts.h"
+
+namespace opseal {
+namespace {
+
+void check(const Facts& facts, Sink& sink) {
+  ProbeFindings findings(sink);
+  for_each_probe(facts, [&](const Fact& probe) {
+    if (!has_verdict(probe) || probe[Key::kind].is("threads")) return;
+    if (probe[Key::declared].is_truth() && !probe[Key::declared].truth()) return;
+    sink.inspected();
+    if (!has_no_end(probe)) return;
+    // What ended it is known better.
+    for (const Fact deviation : probe[Key::deviations].items()) {
+      if (deviation[Key::kind].is("out_of_bounds")) return;
+    }
+    std::string asked = " in a call " + call_text(probe);
+    if (probe[Key::kind].is("metadata")) asked = " when it is asked for its metadata";
+    if (probe[Key::kind].is("signature"))
+      asked = " when it is called with wrong counts and kinds of operands, which it has to refuse";
+    const bool hangs = probe[Key::status].is("timed_out");
+    findings.add(probe, std::string(probe[Key::kind].text()),
+                 kernel_text(probe) + (hangs ? " hangs" : " ends the process") + asked + ": " +
+                     std::string(probe[Key::reason].text("no answer")),
+                 Severity::error);
+  });
+  findings.tell();
+}
+
+}  // namespace
+
+extern constinit const Rule probe_crash{
+    .id = "probe-crash",
+    .title = "kernel ends or hangs the process",
+    .rationale =
+        "A call that the declaration allows ends the process, or doesn't end. In a server "
+        "this takes every other request with it, and for an extent of 0 or an odd one it "
+        "waits for the first such request. A handler that can't bear the framework's own "
+        "questions can't be registered.",
+    .example =
+        R"({"opseal_manifest": 1, "probes": [{"kind": "call", "operator": "scale", "symbol": )"
+        R"("Scale", "status": "crashed", "reason": "ended by SIGFPE", "declared": true}]})",
+    .fix = "refuse what the kernel can't do with an error, and serve what is declared",
+    .severity = Severity::error,
+    .tier = Tier::probe,
+    .inspects = "probe of a kernel",
+    .needs = {Key::probes},
+    .check = check,
+};
+
+}  // namespace opseal

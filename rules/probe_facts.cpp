@@ -1,0 +1,71 @@
+#include "rules/probe_facts.h"
+
+namespace opseal {
+namespace {
+
+std::string operands_text(const Fact& operands) {
+  std::string text;
+  for (const Fact operand : operands.items()) {
+    if (!text.empty()) text += ", ";
+    text += operand[Key::dtypes].size() == 1 ? join(texts_of(operand[Key::dtypes]), "") : "?";
+    text += '[';
+    const char* separator = "";
+    for (const Fact extent : operand[Key::shape].items()) {
+      text += separator + std::to_string(extent.count());
+      separator = ",";
+    }
+    text += ']';
+  }
+  return text;
+}
+
+}  // namespace
+
+bool has_no_end(const Fact& probe) {
+  const Fact status = probe[Key::status];
+  return status.is("crashed") || status.is("timed_out") || status.is("no_answer");
+}
+
+std::string call_text(const Fact& probe) {
+  return '(' + operands_text(probe[Key::arguments]) + ") -> " +
+         (probe[Key::results].size() == 1 ? operands_text(probe[Key::results])
+                                          : '(' + operands_text(probe[Key::results]) + ')');
+}
+
+std::string kernel_text(const Fact& probe) {
+  const std::string_view symbol = probe[Key::symbol].text();
+  std::string text = symbol.empty() ? std::string("the kernel") : quote(symbol);
+  if (probe[Key::library].is_text()) text += " of " + quote(probe[Key::library].text());
+  return text;
+}
+
+void ProbeFindings::add(const Fact& probe, std::string what, std::string message,
+                        Severity severity) {
+  std::string key = std::string(probe[Key::operator_].text()) + '\0' +
+                    std::string(probe[Key::library].text()) + '\0' +
+                    std::string(probe[Key::symbol].text()) + '\0' + std::move(what);
+  const auto [place, fresh] = places_.try_emplace(std::move(key), groups_.size());
+  if (fresh) {
+    groups_.push_back({probe, std::move(message), severity, 0});
+  } else {
+    ++groups_[place->second].others;
+  }
+}
+
+void ProbeFindings::tell() {
+  for (Group& group : groups_) {
+    if (group.others > 0) {
+      group.message += "; so does " + plural(group.others, "further call");
+      if (group.others > 1) group.message.replace(group.message.rfind("so does"), 7, "so do");
+    }
+    const Fact& probe = group.probe;
+    std::string label = "what was called";
+    if (probe[Key::identity].is_text()) label = "probe " + quote(probe[Key::identity].text());
+    const std::string_view subject =
+        probe[Key::operator_].is_text() ? probe[Key::operator_].text() : probe[Key::symbol].text();
+    sink_->add(std::string(subject), std::move(group.message), evidence(probe, std::move(label)))
+        .severity = group.severity;
+  }
+}
+
+}  // namespace opseal

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "opseal/registration.h"
+#include "opseal/rule.h"
+#include "opseal/text.h"
+
+namespace opseal {
+
+// Every probe that was run: calls `visit(probe)`.
+template <typename Visit>
+void for_each_probe(const Facts& facts, Visit visit) {
+  for (const Document& document : facts.documents) {
+    for (const Fact probe : facts.root(document)[Key::probes].items()) {
+      if (probe[Key::kind].is_text() && probe[Key::status].is_text()) visit(probe);
+    }
+  }
+}
+
+// It came to an end that says something of the kernel.
+inline bool has_verdict(const Fact& probe) { return !probe[Key::status].is("skipped"); }
+
+// The kernel ended the process, or never came to an end.
+bool has_no_end(const Fact& probe);
+
+// "(f32[3], f32[3]) -> f32[3]"
+std::string call_text(const Fact& probe);
+
+// "`Axpy` of `libaxpy.so`"
+std::string kernel_text(const Fact& probe);
+
+// Findings about probes: many calls of one kernel go wrong in one way, and are told once.
+class ProbeFindings {
+ public:
+  explicit ProbeFindings(Sink& sink) : sink_(&sink) {}
+
+  // `what`: what distinguishes one way of going wrong from another, with the kernel.
+  void add(const Fact& probe, std::string what, std::string message, Severity severity);
+  void tell();
+
+ private:
+  struct Group {
+    Fact probe;
+    std::string message;
+    Severity severity = Severity::error;
+    std::uint64_t others = 0;
+  };
+  Sink* sink_;
+  std::map<std::string, std::size_t> places_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace opseal

@@ -1,0 +1,50 @@
+#include "rules/probe_facts.h"
+
+namespace opseal {
+namespace {
+
+void check(const Facts& facts, Sink& sink) {
+  ProbeFindings findings(sink);
+  for_each_probe(facts, [&](const Fact& probe) {
+    if (!(probe[Key::kind].is("call") && has_verdict(probe) && !has_no_end(probe))) return;
+    sink.inspected();
+    for (const Fact deviation : probe[Key::deviations].items()) {
+      if (!deviation[Key::kind].is("value")) continue;
+      const std::string name(deviation[Key::name].text("a buffer"));
+      findings.add(probe, name,
+                   kernel_text(probe) + " gives " +
+                       std::string(deviation[Key::seen].text("another value")) + " at element " +
+                       std::to_string(static_cast<std::int64_t>(deviation[Key::index].number())) +
+                       " of " + name + ", expected " +
+                       std::string(deviation[Key::expected].text("the reference's")) +
+                       "; in a call " + call_text(probe),
+                   Severity::error);
+    }
+  });
+  findings.tell();
+}
+
+}  // namespace
+
+extern constinit const Rule probe_ulp{
+    .id = "probe-ulp",
+    .title = "kernel is further off than it declares, or than its alternative",
+    .rationale =
+        "A stated bound is what others build on: a tolerance of a test, a choice between "
+        "kernels. The same numbers were handed to this kernel and to a better one of the "
+        "same operator, its own for 64 bits or an alternative, and the distance is larger "
+        "than the bound; or results that are exact numbers differ.",
+    .example =
+        R"({"opseal_manifest": 1, "probes": [{"kind": "call", "operator": "scale", "symbol": )"
+        R"("Scale", "status": "differs", "deviations": [{"kind": "value", "name": "result 0", )"
+        R"("index": 3, "elements": 1, "expected": "within 1 ulp of 0.5", "seen": "0.500003, 50 )"
+        R"(ulp off"}]}]})",
+    .fix = "mend the kernel, or state the bound that it keeps",
+    .severity = Severity::error,
+    .tier = Tier::probe,
+    .inspects = "call of a kernel that came back",
+    .needs = {Key::probes},
+    .check = check,
+};
+
+}  // namespace opseal

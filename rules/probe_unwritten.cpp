@@ -1,0 +1,50 @@
+#include "rules/probe_facts.h"
+
+namespace opseal {
+namespace {
+
+void check(const Facts& facts, Sink& sink) {
+  ProbeFindings findings(sink);
+  for_each_probe(facts, [&](const Fact& probe) {
+    if (!(probe[Key::kind].is("call") && has_verdict(probe) && !has_no_end(probe))) return;
+    sink.inspected();
+    for (const Fact deviation : probe[Key::deviations].items()) {
+      if (!deviation[Key::kind].is("unwritten")) continue;
+      const std::string name(deviation[Key::name].text("a buffer"));
+      const std::uint32_t elements = deviation[Key::elements].count(1);
+      findings.add(probe, name,
+                   kernel_text(probe) + " leaves " + plural(elements, "element") + " of " + name +
+                       " unwritten, from element " +
+                       std::to_string(static_cast<std::int64_t>(deviation[Key::index].number())) +
+                       " on, in a call " + call_text(probe),
+                   Severity::error);
+    }
+  });
+  findings.tell();
+}
+
+}  // namespace
+
+extern constinit const Rule probe_unwritten{
+    .id = "probe-unwritten",
+    .title = "kernel leaves a part of its result as it was",
+    .rationale =
+        "A result's memory is handed over as it is. What a kernel doesn't write is whatever "
+        "stood there before: zeros in a fresh process, another tensor's values in a busy "
+        "one. The numbers look plausible, and change from run to run.",
+    .example =
+        R"({"opseal_manifest": 1, "probes": [{"kind": "call", "operator": "scale", "symbol": )"
+        R"("Scale", "status": "differs", "results": [{"dtypes": ["f32"], "shape": [13]}], )"
+        R"("deviations": [{"kind": "unwritten", "name": "result 0", "index": 12, "elements": )"
+        R"(1}]}]})",
+    .fix =
+        "write every element of the result, also for extents that are no multiple of a block, and "
+        "for 0",
+    .severity = Severity::error,
+    .tier = Tier::probe,
+    .inspects = "call of a kernel that came back",
+    .needs = {Key::probes},
+    .check = check,
+};
+
+}  // namespace opseal
