@@ -1,7 +1,10 @@
 #include "cli/audit.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 #include <iterator>
 #include <map>
 #include <system_error>
@@ -14,6 +17,7 @@
 #include "analyzers/caches.h"
 #include "analyzers/hidden_symbols.h"
 #include "analyzers/join.h"
+#include "analyzers/probe/probes.h"
 #include "analyzers/sources/load.h"
 #include "cli/comments.h"
 #include "cli/discover.h"
@@ -301,6 +305,23 @@ void look_at_libraries(const Options& options, const std::vector<const Rule*>& r
   if (any_looks_at(rules, Key::needed)) state_hidden_symbols(facts, has_no_package_symbols);
 }
 
+void prepare(const Options& options, const std::vector<const Rule*>& rules, Audit& audit) {
+  look_at_libraries(options, rules, audit.facts);
+  state_settings(audit.settings.stated, audit.facts);
+  state_settings(audit.settings.also_stated, audit.facts);
+  remark_lost_joins(audit.facts);
+}
+
+// A line that is written over and over, and gone in the end.
+void show_progress(std::size_t done, std::size_t total) {
+  constexpr std::size_t step = 64;
+  if (done % step != 0 && done != total) return;
+  std::cerr << '\r'
+            << (done == total ? "\033[K"
+                              : "probes: " + std::to_string(done) + " of " + std::to_string(total))
+            << std::flush;
+}
+
 void judge(const Options& options, const std::vector<const Rule*>& rules, Audit& audit) {
   audit.libraries = count_libraries(audit.facts);
   // From here on facts are const.
@@ -336,6 +357,7 @@ Audit run_diff(const Options& options) {
   if (std::count(options.paths.begin(), options.paths.end(), "-") > 1)
     throw UsageError("both dumps are `-`, expected standard input for one of them at most");
   Audit audit;
+  audit.command = "diff";
   audit.arguments = options.arguments;
   audit.settings = make_settings(options);
   Options one = options;
@@ -361,10 +383,26 @@ void compare_dumps(const Options& options, Audit& audit) {
 Audit run_audit(const Options& options) {
   Audit audit = read_inputs(options);
   const std::vector<const Rule*> rules = choose_rules(audit.settings);
-  look_at_libraries(options, rules, audit.facts);
-  state_settings(audit.settings.stated, audit.facts);
-  state_settings(audit.settings.also_stated, audit.facts);
-  remark_lost_joins(audit.facts);
+  prepare(options, rules, audit);
+  judge(options, rules, audit);
+  return audit;
+}
+
+Audit run_probe(const Options& options) {
+  Audit audit = read_inputs(options);
+  audit.command = "probe";
+  const std::vector<const Rule*> rules = choose_rules(audit.settings);
+  prepare(options, rules, audit);
+  ProbeOptions probe;
+  probe.program = "/proc/self/exe";
+  probe.workers = options.threads;
+  probe.seed = options.seed;
+  probe.time_limit_seconds = options.probe_limit;
+  probe.only = options.only;
+  if (::isatty(STDERR_FILENO) == 1) probe.progress = show_progress;
+  ProbeRun run = run_probes(probe, audit.facts);
+  audit.probes = run.probes;
+  audit.sandbox_lacks = std::move(run.lacks);
   judge(options, rules, audit);
   return audit;
 }

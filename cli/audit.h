@@ -21,6 +21,8 @@ struct SeverityCounts {
 
 // A whole run: what was read, what was found, how each rule went. Const once it is made.
 struct Audit {
+  // `check`, `diff`, `probe`
+  std::string command = "check";
   Settings settings;
   std::vector<std::string> arguments;
   Facts facts;
@@ -46,6 +48,9 @@ struct Audit {
   std::uint64_t bound_functions = 0;
   // Built files whose content was read, those in packages included.
   std::uint64_t libraries = 0;
+  // Of `probe`: how many were made, and what the sandbox of the children could not do here.
+  std::uint64_t probes = 0;
+  std::vector<std::string> sandbox_lacks;
   // Under --strict: rules that were asked for and had nothing to look at, each with the reason.
   std::vector<std::string> unheard;
   // Everything that was given could be read, and there is nothing unheard.
@@ -64,6 +69,9 @@ inline constexpr int defect = 70;
 
 // The pipeline, in order. Throws UsageError for what the user has to mend before anything can run.
 Audit run_audit(const Options& options);
+
+// The same for `probe`: what can be called is called before the rules judge.
+Audit run_probe(const Options& options);
 
 // The same for `diff`: two dumps are read, compared, and judged by the rules that compare.
 Audit run_diff(const Options& options);

@@ -1,4 +1,4 @@
-// `opseal check` and `opseal diff`: the audit, and its reports.
+// `opseal check`, `opseal diff` and `opseal probe`: the audit, and its reports.
 
 #include <unistd.h>
 
@@ -65,6 +65,26 @@ void write_reports(const Options& options, const Audit& audit) {
   }
 }
 
+// As a shell takes it.
+std::string shell_word(const std::string& text) {
+  std::string word = "'";
+  for (const char letter : text) {
+    if (letter == '\'') {
+      word += "'\\''";
+    } else {
+      word += letter;
+    }
+  }
+  return word + '\'';
+}
+
+std::string repro_command(const Options& options) {
+  std::string command = "opseal probe --seed " + std::to_string(options.seed) +
+                        " --threads 1 --only " + shell_word(options.repro);
+  for (const std::string& path : options.paths) command += ' ' + shell_word(real_path(path));
+  return command;
+}
+
 }  // namespace
 
 int check(const Options& options) {
@@ -75,6 +95,16 @@ int check(const Options& options) {
 
 int diff(const Options& options) {
   const Audit audit = run_diff(options);
+  write_reports(options, audit);
+  return audit.exit_code;
+}
+
+int probe(const Options& options) {
+  if (!options.repro.empty()) {
+    std::cout << repro_command(options) << '\n';
+    return exit_code::clean;
+  }
+  const Audit audit = run_probe(options);
   write_reports(options, audit);
   return audit.exit_code;
 }

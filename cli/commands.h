@@ -17,6 +17,7 @@ int list_rules(const Options& options);
 int print_schema(const Options& options);
 int export_registry(const Options& options);
 int init(const Options& options);
+int probe(const Options& options);
 
 // What `dump` writes: a manifest, or a list of them where there is not just one document.
 void write_dump(const Facts& facts, std::ostream& out);

@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "analyzers/clang/child.h"
+#include "analyzers/probe/child.h"
+#include "analyzers/probe/ffi_question.h"
 #include "cli/audit.h"
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -29,6 +31,8 @@ int run(const Options& options) {
       return export_registry(options);
     case Command::init:
       return init(options);
+    case Command::probe:
+      return probe(options);
   }
   return exit_code::defect;
 }
@@ -41,6 +45,9 @@ int main(int argc, char** argv) {
     // Not for users: how the program starts itself.
     if (argc == 2 && std::string_view(argv[1]) == opseal::typed_child_argument) {
       return opseal::run_typed_child();
+    }
+    if (argc == 2 && std::string_view(argv[1]) == opseal::probe_child_argument) {
+      return opseal::run_probe_child(opseal::ffi::answer_question);
     }
     const opseal::Parsed parsed = opseal::parse_command_line(argc, argv);
     const int code = parsed.options ? opseal::run(*parsed.options) : parsed.exit_code;

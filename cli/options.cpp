@@ -83,35 +83,57 @@ void add_rule_options(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"auto", "always", "never"}));
 }
 
-void add_check(CLI::App& app, Options& options, std::vector<std::string>& reports) {
-  CLI::App* check = app.add_subcommand(
-      "check", "audit registrations: manifests, caches, built libraries and packages");
-  add_input_options(*check, options);
-  check->add_option("-o,--output", reports, "report: text, json, jsonl or sarif; repeatable")
+// What a run with findings and a verdict takes.
+void add_audit_options(CLI::App& app, Options& options, std::vector<std::string>& reports) {
+  add_input_options(app, options);
+  app.add_option("-o,--output", reports, "report: text, json, jsonl or sarif; repeatable")
       ->type_name("FORMAT[=PATH]")
       ->check(CLI::Validator(check_report, ""))
       ->allow_extra_args(false);
-  add_rule_options(*check, options);
-  check
-      ->add_option("--fail-on", options.fail_on,
-                   "lowest severity that makes the exit code 1 (default: error)")
+  add_rule_options(app, options);
+  app.add_option("--fail-on", options.fail_on,
+                 "lowest severity that makes the exit code 1 (default: error)")
       ->check(CLI::IsMember({"error", "warning", "note", "never"}));
-  check->add_flag("--strict", options.strict,
-                  "exit 4 when a rule that was asked for had nothing to look at");
-  check->add_flag("--allow-empty", options.allow_empty,
-                  "exit 0 when none of the paths is an input");
-  check
-      ->add_option("--platform", options.platforms,
-                   "platforms that every operator must serve, such as cpu,gpu; repeatable")
+  app.add_flag("--strict", options.strict,
+               "exit 4 when a rule that was asked for had nothing to look at");
+  app.add_flag("--allow-empty", options.allow_empty, "exit 0 when none of the paths is an input");
+  app.add_option("--platform", options.platforms,
+                 "platforms that every operator must serve, such as cpu,gpu; repeatable")
       ->allow_extra_args(false)
       ->delimiter(',');
-  check
-      ->add_option(
-          "--arch", options.architectures,
-          "GPU architectures of the fleet, such as sm_80,sm_90a or \"8.0;9.0\"; repeatable")
+  app.add_option("--arch", options.architectures,
+                 "GPU architectures of the fleet, such as sm_80,sm_90a or \"8.0;9.0\"; repeatable")
       ->allow_extra_args(false)
       ->delimiter(',');
+}
+
+void add_check(CLI::App& app, Options& options, std::vector<std::string>& reports) {
+  CLI::App* check = app.add_subcommand(
+      "check", "audit registrations: manifests, caches, built libraries and packages");
+  add_audit_options(*check, options, reports);
   check->callback([&options] { options.command = Command::check; });
+}
+
+void add_probe(CLI::App& app, Options& options, std::vector<std::string>& reports) {
+  CLI::App* probe = app.add_subcommand(
+      "probe",
+      "call the kernels of built libraries, in processes that are shut in, and judge what they do: "
+      "the only command that runs code of what it audits");
+  add_audit_options(*probe, options, reports);
+  probe->add_option("--seed", options.seed, "of the generated inputs (default: 1)")
+      ->check(CLI::Range(0u, 4294967295u));
+  probe
+      ->add_option("--only", options.only,
+                   "run only probes whose identity matches one of these globs; repeatable")
+      ->type_name("ID")
+      ->allow_extra_args(false);
+  probe
+      ->add_option("--repro", options.repro,
+                   "print a command that runs this probe again, and run nothing")
+      ->type_name("ID");
+  probe->add_option("--time-limit", options.probe_limit, "seconds for each probe (default: 10)")
+      ->check(CLI::Validator(check_seconds, ""));
+  probe->callback([&options] { options.command = Command::probe; });
 }
 
 void add_diff(CLI::App& app, Options& options, std::vector<std::string>& reports) {
@@ -236,6 +258,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   add_texts(app, options);
   add_export(app, options);
   add_init(app, options);
+  add_probe(app, options, reports);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -13,7 +13,7 @@ struct ReportRequest {
   std::string path;
 };
 
-enum class Command { check, diff, dump, explain, rules, schema, export_, init };
+enum class Command { check, diff, dump, explain, rules, schema, export_, init, probe };
 
 // What the command line says, and nothing else: values that were not given are empty, so that the
 // configuration file can fill them.
@@ -22,7 +22,7 @@ struct Options {
   // As written, for the report.
   std::vector<std::string> arguments;
 
-  // check, diff, dump
+  // check, diff, dump, probe
   std::vector<std::string> paths;
   std::vector<ReportRequest> reports;
   std::vector<std::string> select;
@@ -66,6 +66,15 @@ struct Options {
   bool twice = false;
   double time_limit = 300;
   std::string output;
+
+  // probe: of the generated inputs
+  unsigned seed = 1;
+  // Globs over identities of probes.
+  std::vector<std::string> only;
+  // Print the command that runs these again, and run nothing.
+  std::string repro;
+  // Seconds for each probe.
+  double probe_limit = 10;
 };
 
 // Either the options or, for help, version and mistakes, the exit code with everything already

@@ -54,6 +54,24 @@ const char* witness_of(Tier tier) {
   return "";
 }
 
+// A fact as a manifest says it.
+ordered_json fact_json(const Fact& fact) {
+  if (fact.is_text()) return std::string(fact.text());
+  if (fact.is_truth()) return fact.truth();
+  if (fact.is_count()) return fact.count();
+  if (fact.is_number()) return fact.number();
+  if (fact.is_list()) {
+    ordered_json list = ordered_json::array();
+    for (const Fact item : fact.items()) list.push_back(fact_json(item));
+    return list;
+  }
+  if (!fact.is_object()) return nullptr;
+  ordered_json object = ordered_json::object();
+  for (const Fact member : fact.items())
+    object[std::string(to_text(member.key()))] = fact_json(member);
+  return object;
+}
+
 class JsonReport {
  public:
   JsonReport(const Audit& audit, std::ostream& out)
@@ -75,7 +93,16 @@ class JsonReport {
     list("problems", audit_.facts.problems,
          [this](const Problem& problem) { return entry(problem); });
     list("rules", audit_.runs, [](const RuleRun& run) { return entry(run); });
-    out_ << "\"probes\": []}\n";
+    out_ << "\"probes\": [";
+    const char* separator = "\n";
+    for (const Document& document : audit_.facts.documents) {
+      if (!document.settings || audit_.probes == 0) continue;
+      for (const Fact probe : audit_.facts.root(document)[Key::probes].items()) {
+        out_ << separator << json_text(fact_json(probe));
+        separator = ",\n";
+      }
+    }
+    out_ << "]}\n";
   }
 
   void write_lines() {
@@ -100,7 +127,7 @@ class JsonReport {
 
   ordered_json run() const {
     std::vector<std::string> arguments = audit_.arguments;
-    const std::string command = audit_.settings.compares ? "diff" : "check";
+    const std::string& command = audit_.command;
     if (!arguments.empty() && arguments.front() == command) arguments.erase(arguments.begin());
     return {{"command", command},
             {"arguments", arguments},
@@ -180,7 +207,7 @@ class JsonReport {
                           {"fix", finding.fix.empty() ? std::string(rule.fix) : finding.fix},
                           {"witnesses", ordered_json::array({witness_of(tier)})},
                           {"tier", to_text(tier)},
-                          {"confirmed", nullptr},
+                          {"confirmed", tier == Tier::probe ? ordered_json(true) : ordered_json()},
                           {"fingerprint", finding.fingerprint}};
     if (!finding.silenced_by.empty()) {
       entry["silenced"] = {{"by", finding.silenced_by}, {"reason", finding.silenced_reason}};

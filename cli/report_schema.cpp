@@ -21,7 +21,7 @@ std::string report_schema() {
     "run": {
       "type": "object",
       "properties": {
-        "command": {"enum": ["check", "diff"]},
+        "command": {"enum": ["check", "diff", "probe"]},
         "arguments": {"type": "array", "items": {"type": "string"}, "description": "as given, without the command"},
         "exit_code": {"enum": [0, 1, 3, 4]},
         "complete": {"type": "boolean", "description": "everything that was given could be read, and under --strict every rule had something to look at"}
@@ -50,12 +50,56 @@ std::string report_schema() {
     "changes": {"type": "array", "items": {"$ref": "#/$defs/Change"}, "description": "of `diff` alone: everything that differs between the two dumps"},
     "problems": {"type": "array", "items": {"$ref": "#/$defs/Problem"}},
     "rules": {"type": "array", "items": {"$ref": "#/$defs/RuleRun"}},
-    "probes": {"type": "array", "maxItems": 0, "description": "live probes; this version has none"}
+    "probes": {"type": "array", "items": {"$ref": "#/$defs/Probe"}, "description": "of `probe` alone: what was called, in the order in which it was planned"}
   },
   "required": ["opseal_report", "tool", "run", "summary", "findings", "problems", "rules", "probes"],
   "additionalProperties": false,
   "$defs": {
     "Count": {"type": "integer", "minimum": 0},
+    "ProbeOperand": {
+      "type": "object",
+      "properties": {
+        "dtypes": {"type": "array", "items": {"type": "string"}, "description": "the one that it had"},
+        "shape": {"type": "array", "items": {"$ref": "#/$defs/Count"}}
+      },
+      "additionalProperties": false
+    },
+    "Deviation": {
+      "type": "object",
+      "properties": {
+        "kind": {"enum": ["unwritten", "out_of_bounds", "input_written", "unstable", "value", "traits", "signature", "in_place", "unrefused", "threads"]},
+        "name": {"type": "string", "description": "of the buffer: `result 0`, `argument 1 (x)`"},
+        "index": {"type": "number", "description": "first element that deviates; of `out_of_bounds` the byte, counted from the start of the buffer"},
+        "elements": {"$ref": "#/$defs/Count", "description": "how many deviate"},
+        "expected": {"type": "string"},
+        "seen": {"type": "string"}
+      },
+      "required": ["kind"],
+      "additionalProperties": false
+    },
+    "Probe": {
+      "type": "object",
+      "properties": {
+        "kind": {"enum": ["metadata", "signature", "call", "threads"]},
+        "identity": {"type": "string", "description": "`opseal probe --repro` prints the command that runs it again"},
+        "operator": {"type": "string"},
+        "platform": {"type": "string"},
+        "library": {"type": "string"},
+        "symbol": {"type": "string"},
+        "target": {"type": "string"},
+        "status": {"enum": ["passed", "differs", "refused", "crashed", "timed_out", "no_answer", "skipped"]},
+        "reason": {"type": "string", "description": "what it said, or what is missing; of a signature, what was recovered"},
+        "arguments": {"type": "array", "items": {"$ref": "#/$defs/ProbeOperand"}},
+        "results": {"type": "array", "items": {"$ref": "#/$defs/ProbeOperand"}},
+        "declared": {"type": "boolean", "description": "whether the declaration says that it serves such a call"},
+        "bit_stable": {"type": "boolean", "description": "declared"},
+        "deviations": {"type": "array", "items": {"$ref": "#/$defs/Deviation"}},
+        "seed": {"$ref": "#/$defs/Count"},
+        "seconds": {"type": "number"}
+      },
+      "required": ["kind", "identity", "status"],
+      "additionalProperties": false
+    },
     "Position": {"type": "integer", "minimum": 1},
     "Severity": {"enum": ["error", "warning", "note"]},
     "Location": {

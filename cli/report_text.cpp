@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -133,6 +134,7 @@ class TextReport {
       if (finding.silenced_by.empty()) write_finding(finding);
     }
     write_problems();
+    if (audit_.command == "probe") write_probes();
     write_summary();
   }
 
@@ -217,6 +219,50 @@ class TextReport {
       out_ << "not looked at: " << plural(audit_.excluded_files, "file") << " by `exclude`\n";
     }
     write_verdict();
+  }
+
+  // How the probes went, and why some were not made: a skipped one has not passed.
+  void write_probes() {
+    std::map<std::string_view, std::uint64_t> statuses;
+    std::map<std::string_view, std::uint64_t> reasons;
+    for (const Document& document : audit_.facts.documents) {
+      if (!document.settings) continue;
+      for (const Fact probe : audit_.facts.root(document)[Key::probes].items()) {
+        const bool declared = probe[Key::declared].truth(true);
+        const std::string_view status = probe[Key::status].text();
+        // As it has to be.
+        ++statuses[!declared && status == "refused" ? "undeclared" : status];
+        if (probe[Key::status].is("skipped")) ++reasons[probe[Key::reason].text()];
+      }
+    }
+    out_ << plural(audit_.probes, "probe") << " of what can be called";
+    const char* separator = ": ";
+    for (const auto& [status, word] :
+         {std::pair<std::string_view, std::string_view>{"passed", " passed"},
+          {"differs", " with something wrong"},
+          {"undeclared", " refused as not declared"},
+          {"refused", " refused"},
+          {"crashed", " ended their process"},
+          {"timed_out", " without an end"},
+          {"no_answer", " without an answer"},
+          {"skipped", " skipped"}}) {
+      if (statuses[status] == 0) continue;
+      out_ << separator << statuses[status] << word;
+      separator = ", ";
+    }
+    out_ << '\n';
+    constexpr std::size_t most_reasons = 12;
+    std::size_t told = 0;
+    for (const auto& [reason, count] : reasons) {
+      if (told++ == most_reasons) {
+        out_ << "  and " << plural(reasons.size() - most_reasons, "further reason") << '\n';
+        break;
+      }
+      out_ << "  " << count << " skipped: " << escape(reason) << '\n';
+    }
+    for (const std::string& lack : audit_.sandbox_lacks) {
+      out_ << "sandbox: " << escape(lack) << '\n';
+    }
   }
 
   std::string content_text() const {

@@ -37,6 +37,19 @@ foreach(level 0 1 2 3)
 endforeach()
 elf_library(handlers_hidden.so handlers.cpp -std=c++20 -O2 -fvisibility=hidden)
 
+# Kernels that are called. No sanitizer: what they do wrong is for opseal to find.
+set(probe_folder ${CMAKE_CURRENT_BINARY_DIR}/native/probe)
+file(MAKE_DIRECTORY ${probe_folder})
+configure_file(native/probe/lying.json ${probe_folder}/lying.json COPYONLY)
+configure_file(native/probe/absent.json ${probe_folder}/absent.json COPYONLY)
+add_custom_command(OUTPUT ${probe_folder}/liblying.so
+  COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -O1 -shared -fPIC -I${PROJECT_SOURCE_DIR} -o ${probe_folder}/liblying.so
+          ${CMAKE_CURRENT_SOURCE_DIR}/native/probe/lying.cpp
+  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/native/probe/lying.cpp ${CMAKE_CURRENT_SOURCE_DIR}/native/probe/handler.h
+          ${PROJECT_SOURCE_DIR}/analyzers/probe/ffi_abi.h
+  VERBATIM)
+list(APPEND elf_libraries ${probe_folder}/liblying.so)
+
 include(CheckLinkerFlag)
 check_linker_flag(CXX -Wl,-z,pack-relative-relocs OPSEAL_PACKS_RELOCATIONS)
 if(OPSEAL_PACKS_RELOCATIONS)

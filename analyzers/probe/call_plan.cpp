@@ -1,0 +1,420 @@
+#include "analyzers/probe/call_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "opseal/dtypes.h"
+#include "opseal/registration.h"
+#include "opseal/text.h"
+
+namespace opseal {
+namespace {
+
+constexpr std::size_t most_signatures = 64;
+constexpr std::size_t most_operands = 64;
+// Elements of one operand.
+constexpr std::uint64_t most_elements = std::uint64_t{1} << 22;
+
+const ffi::DtypeInfo* ffi_dtype(std::string_view word) {
+  const Dtype* dtype = find_dtype(word);
+  if (dtype == nullptr) return nullptr;
+  for (const ffi::DtypeInfo& info : ffi::dtypes) {
+    if (dtype->name == info.word) return &info;
+  }
+  return nullptr;
+}
+
+// An extent that is a number, or the index of a name.
+struct Extent {
+  std::int64_t number = 0;
+  std::optional<std::size_t> name;
+};
+
+struct Operand {
+  std::string name;
+  // Dtypes that it takes; empty: not said.
+  std::vector<std::string> dtypes;
+  std::vector<Extent> shape;
+  bool written = false;
+  std::string alias;
+};
+
+struct Declaration {
+  // Arguments, then results.
+  std::vector<Operand> operands;
+  std::size_t arguments = 0;
+  std::vector<std::string> extents;
+  std::vector<ffi::Attribute> attributes;
+  std::string skipped;
+};
+
+std::string name_of(const Operand& operand, std::size_t at, std::size_t arguments) {
+  if (!operand.name.empty()) return quote(operand.name);
+  return at < arguments ? "argument " + std::to_string(at)
+                        : "result " + std::to_string(at - arguments);
+}
+
+class DeclarationReader {
+ public:
+  Declaration read(const Fact& op) {
+    read_operands(op[Key::inputs], "inputs");
+    declaration_.arguments = declaration_.operands.size();
+    read_operands(op[Key::outputs], "outputs");
+    for (const Fact attribute : op[Key::attributes].items()) read_attribute(attribute);
+    return std::move(declaration_);
+  }
+
+ private:
+  void skip(std::string why) {
+    if (declaration_.skipped.empty()) declaration_.skipped = std::move(why);
+  }
+
+  void read_operands(const Fact& operands, const char* what) {
+    if (!operands.is_list() || !all_read(operands)) {
+      skip(std::string("the operator doesn't state its ") + what +
+           " one by one, with their shapes");
+      return;
+    }
+    for (const Fact fact : operands.items()) {
+      if (declaration_.operands.size() == most_operands) skip("it has too many operands");
+      if (!declaration_.skipped.empty()) return;
+      Operand operand;
+      operand.name = fact[Key::name].text();
+      operand.dtypes = texts_of(fact[Key::dtypes]);
+      operand.written = fact[Key::mutated].truth();
+      operand.alias = fact[Key::alias].text();
+      const std::string shown =
+          name_of(operand, declaration_.operands.size(), declaration_.operands.size() + 1);
+      if (fact[Key::variadic].truth() || fact[Key::optional].truth()) {
+        skip(shown + " is optional, or stands for any number of operands");
+      }
+      if (fact[Key::strides].is_list()) skip(shown + " has strides, which a handler isn't told");
+      const Fact shape = fact[Key::shape];
+      if (!shape.is_list()) skip("no shape is stated for " + shown);
+      for (const Fact extent : shape.items()) {
+        if (extent.is_count()) {
+          operand.shape.push_back({extent.count(), {}});
+        } else if (extent.is_text()) {
+          operand.shape.push_back({0, index_of(extent.text())});
+        } else {
+          skip("an extent of " + shown + " is not stated");
+        }
+      }
+      declaration_.operands.push_back(std::move(operand));
+    }
+  }
+
+  std::size_t index_of(std::string_view name) {
+    std::vector<std::string>& names = declaration_.extents;
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+    names.emplace_back(name);
+    return names.size() - 1;
+  }
+
+  template <typename T>
+  static std::string bytes_of(T value) {
+    std::string bytes(sizeof value, '\0');
+    std::memcpy(bytes.data(), &value, sizeof value);
+    return bytes;
+  }
+
+  void read_attribute(const Fact& fact) {
+    const Fact value = fact[Key::value];
+    const std::string name(fact[Key::name].text());
+    if (!value.said()) {
+      skip("attribute " + quote(name) + " has no `value` to call with");
+      return;
+    }
+    ffi::Attribute attribute;
+    attribute.name = name;
+    const std::string_view type = fact[Key::type].text();
+    if (value.is_text()) {
+      attribute.type = ffi::string_attribute;
+      attribute.bytes = value.text();
+      declaration_.attributes.push_back(std::move(attribute));
+      return;
+    }
+    const ffi::DtypeInfo* dtype =
+        value.is_truth() && type.empty() ? ffi_dtype("bool") : ffi_dtype(type);
+    if (dtype == nullptr) {
+      skip("attribute " + quote(name) + " of type " + quote(type) +
+           ", of which opseal makes no value");
+      return;
+    }
+    attribute.dtype = dtype->number;
+    const double number = value.is_truth() ? static_cast<double>(value.truth()) : value.number();
+    const std::string_view word = dtype->word;
+    if (word == "f32") {
+      attribute.bytes = bytes_of(static_cast<float>(number));
+    } else if (word == "f64") {
+      attribute.bytes = bytes_of(number);
+    } else if (word == "bool" || word == "i8" || word == "i16" || word == "i32" || word == "i64" ||
+               word == "u8" || word == "u16" || word == "u32" || word == "u64") {
+      // Little endian: the low bytes come first.
+      attribute.bytes = bytes_of(static_cast<std::int64_t>(number)).substr(0, dtype->bytes);
+    } else {
+      skip("attribute " + quote(name) + " of type " + quote(type) +
+           ", of which opseal makes no value");
+    }
+    declaration_.attributes.push_back(std::move(attribute));
+  }
+
+  Declaration declaration_;
+};
+
+// Combinations of dtypes, and which operands change with the choice.
+struct Combinations {
+  std::vector<std::vector<std::string>> declared;
+  std::vector<bool> varies;
+  std::string skipped;
+};
+
+bool is_in(const std::vector<std::string>& words, std::string_view word) {
+  const Dtype* dtype = find_dtype(word);
+  return std::any_of(words.begin(), words.end(), [&](const std::string& one) {
+    const Dtype* other = find_dtype(one);
+    return one == word || (dtype != nullptr && other != nullptr && same_dtype(*dtype, *other));
+  });
+}
+
+// One dtype for all operands that take it; an operand that takes a single one always has that.
+std::optional<std::vector<std::string>> uniform(const std::vector<Operand>& operands,
+                                                const std::string& dtype) {
+  std::vector<std::string> words;
+  for (const Operand& operand : operands) {
+    if (operand.dtypes.empty() || is_in(operand.dtypes, dtype)) {
+      words.push_back(dtype);
+    } else if (operand.dtypes.size() == 1) {
+      words.push_back(operand.dtypes.front());
+    } else {
+      return {};
+    }
+  }
+  return words;
+}
+
+Combinations find_combinations(const Declaration& declaration, const Fact& kernel) {
+  Combinations found;
+  const std::vector<Operand>& operands = declaration.operands;
+  found.varies.assign(operands.size(), false);
+  const Fact signatures = kernel[Key::signatures];
+  if (signatures.is_list() && all_read(signatures)) {
+    for (const Fact signature : signatures.items()) {
+      std::vector<std::string> words = texts_of(signature);
+      if (words.size() == operands.size()) found.declared.push_back(std::move(words));
+    }
+    for (const std::vector<std::string>& words : found.declared) {
+      for (std::size_t at = 0; at < words.size(); ++at) {
+        found.varies[at] = found.varies[at] || words[at] != found.declared.front()[at];
+      }
+    }
+  } else {
+    std::vector<std::string> choices = texts_of(kernel[Key::dtypes]);
+    if (choices.empty()) {
+      for (const Operand& operand : operands) {
+        for (const std::string& dtype : operand.dtypes) {
+          if (operand.dtypes.size() > 1 && !is_in(choices, dtype)) choices.push_back(dtype);
+        }
+      }
+    }
+    if (choices.empty() && !operands.empty()) choices = operands.front().dtypes;
+    for (const std::string& choice : choices) {
+      const auto words = uniform(operands, choice);
+      if (words) found.declared.push_back(*words);
+    }
+    for (std::size_t at = 0; at < operands.size(); ++at) {
+      found.varies[at] = operands[at].dtypes.size() != 1 || choices.size() == 1;
+    }
+  }
+  if (found.declared.empty()) found.skipped = "no dtypes are stated for all of its operands";
+  if (found.declared.size() > most_signatures) {
+    found.skipped =
+        "only the first " + std::to_string(most_signatures) + " combinations of dtypes are called";
+    found.declared.resize(most_signatures);
+  }
+  // Where nothing varies between combinations, what equals the first operand would.
+  if (std::none_of(found.varies.begin(), found.varies.end(), [](bool varies) { return varies; }) &&
+      !found.declared.empty()) {
+    const std::vector<std::string>& words = found.declared.front();
+    for (std::size_t at = 0; at < words.size(); ++at) found.varies[at] = words[at] == words[0];
+  }
+  return found;
+}
+
+using Sizes = std::vector<std::int64_t>;
+
+// Arguments whose integers stand beside arguments of other dtypes: places in those, more often than
+// not, or lengths.
+std::vector<bool> find_indexes(const Declaration& declaration,
+                               const std::vector<std::string>& dtypes) {
+  std::vector<bool> indexes(declaration.operands.size(), false);
+  for (std::size_t at = 0; at < declaration.arguments; ++at) {
+    const Dtype* dtype = find_dtype(dtypes[at]);
+    if (dtype == nullptr ||
+        (dtype->kind != DtypeKind::signed_integer && dtype->kind != DtypeKind::unsigned_integer)) {
+      continue;
+    }
+    for (std::size_t other = 0; other < declaration.arguments; ++other) {
+      const Dtype* beside = find_dtype(dtypes[other]);
+      indexes[at] = indexes[at] || beside == nullptr || !same_dtype(*dtype, *beside);
+    }
+  }
+  return indexes;
+}
+
+// What a kernel asks of a call beyond shapes and dtypes, in words that nothing can follow.
+std::string why_not(const Declaration& declaration, const Fact& kernel) {
+  const Fact capabilities = kernel[Key::capabilities];
+  if (capabilities[Key::constraints].size() > 0) {
+    return "its constraints are words: " + join(texts_of(capabilities[Key::constraints]), "; ");
+  }
+  constexpr std::uint32_t most_alignment = 64;
+  if (capabilities[Key::alignment_bytes].count() > most_alignment) {
+    return "it wants buffers at multiples of " +
+           std::to_string(capabilities[Key::alignment_bytes].count()) + " bytes";
+  }
+  const bool shares =
+      std::any_of(declaration.operands.begin(), declaration.operands.end(),
+                  [](const Operand& operand) { return operand.written || !operand.alias.empty(); });
+  if (capabilities[Key::in_place].truth() && !shares) {
+    return "it works in place, and no operand says where";
+  }
+  return {};
+}
+
+// Extents for the names: odd and different ones first, so that rows taken for columns show.
+std::vector<Sizes> choose_sizes(const Declaration& declaration) {
+  constexpr std::array<std::int64_t, 6> odd = {3, 5, 7, 9, 11, 13};
+  const std::size_t count = declaration.extents.size();
+  Sizes first(count);
+  for (std::size_t at = 0; at < count; ++at) first[at] = odd[at % odd.size()];
+  if (count == 0) return {first};
+  std::size_t most_axes = 1;
+  for (const Operand& operand : declaration.operands) {
+    const auto named = std::count_if(operand.shape.begin(), operand.shape.end(),
+                                     [](const Extent& extent) { return extent.name.has_value(); });
+    most_axes = std::max(most_axes, static_cast<std::size_t>(named));
+  }
+  const std::int64_t large = most_axes == 1 ? 1031 : most_axes == 2 ? 67 : most_axes == 3 ? 17 : 4;
+  return {first, Sizes(count, 0), Sizes(count, 1), Sizes(count, large)};
+}
+
+std::string text_of(const Declaration& declaration, const Sizes& sizes) {
+  std::string text;
+  for (std::size_t at = 0; at < sizes.size(); ++at) {
+    if (at > 0) text += ',';
+    text += declaration.extents[at] + '=' + std::to_string(sizes[at]);
+  }
+  return text;
+}
+
+class Planner {
+ public:
+  Planner(const ProbeSubject& subject, std::uint32_t seed)
+      : subject_(subject), seed_(seed), declaration_(DeclarationReader().read(subject.op)) {}
+
+  CallPlan plan() {
+    for (const Operand& operand : declaration_.operands) plan_.names.push_back(operand.name);
+    plan_.skipped = declaration_.skipped;
+    if (plan_.skipped.empty()) plan_.skipped = why_not(declaration_, subject_.kernel);
+    if (!plan_.skipped.empty()) return std::move(plan_);
+    const Combinations combinations = find_combinations(declaration_, subject_.kernel);
+    plan_.skipped = combinations.skipped;
+    const std::vector<Sizes> sizes = choose_sizes(declaration_);
+    for (const std::vector<std::string>& dtypes : combinations.declared) {
+      for (const Sizes& one : sizes) add(dtypes, one, true);
+    }
+    if (!combinations.declared.empty()) add_undeclared(combinations, sizes.front());
+    return std::move(plan_);
+  }
+
+ private:
+  void add_undeclared(const Combinations& combinations, const Sizes& sizes) {
+    for (const std::string_view dtype :
+         {"bool", "i8", "u8", "i32", "i64", "f16", "bf16", "f32", "f64", "c64"}) {
+      std::vector<std::string> words = combinations.declared.front();
+      bool changed = false;
+      for (std::size_t at = 0; at < words.size(); ++at) {
+        if (!combinations.varies[at]) continue;
+        words[at] = dtype;
+        changed = true;
+      }
+      const bool known = std::any_of(
+          combinations.declared.begin(), combinations.declared.end(),
+          [&words](const std::vector<std::string>& one) {
+            return std::equal(
+                one.begin(), one.end(), words.begin(), words.end(),
+                [](const std::string& a, const std::string& b) { return is_in({a}, b); });
+          });
+      if (changed && !known) add(words, sizes, false);
+    }
+  }
+
+  void add(const std::vector<std::string>& dtypes, const Sizes& sizes, bool declared) {
+    PlannedCall call;
+    call.declared = declared;
+    call.dtypes = dtypes;
+    call.sizes = text_of(declaration_, sizes);
+    call.identity = join(dtypes, ",") + (call.sizes.empty() ? "" : "/" + call.sizes);
+    call.question.kind = ffi::QuestionKind::call;
+    call.question.library = subject_.library;
+    call.question.symbol = subject_.symbol;
+    call.question.attributes = declaration_.attributes;
+    call.question.seed = seed_;
+    const std::vector<bool> indexes = find_indexes(declaration_, dtypes);
+    const bool any_index = std::find(indexes.begin(), indexes.end(), true) != indexes.end();
+    // An empty operand has no place that an index could name.
+    if (any_index && std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return;
+    for (std::size_t at = 0; at < dtypes.size(); ++at) {
+      const Operand& operand = declaration_.operands[at];
+      const ffi::DtypeInfo* dtype = ffi_dtype(dtypes[at]);
+      if (dtype == nullptr) {
+        plan_.skipped = "XLA has no dtype " + quote(dtypes[at]);
+        return;
+      }
+      call.dtypes[at] = dtype->word;
+      ffi::QuestionOperand given;
+      given.dtype = dtype->number;
+      std::uint64_t elements = 1;
+      for (const Extent& extent : operand.shape) {
+        const std::int64_t number = extent.name ? sizes[*extent.name] : extent.number;
+        given.dims.push_back(number);
+        elements *= static_cast<std::uint64_t>(number);
+        if (elements > most_elements) {
+          plan_.skipped = "calls with more than 4194304 elements in one operand are not made";
+          return;
+        }
+      }
+      given.written = operand.written;
+      given.indexes = indexes[at];
+      if (at >= declaration_.arguments && !operand.alias.empty()) {
+        for (std::size_t other = 0; other < declaration_.arguments; ++other) {
+          if (declaration_.operands[other].alias != operand.alias) continue;
+          given.shares = static_cast<std::int32_t>(other);
+        }
+      }
+      auto& side = at < declaration_.arguments ? call.question.arguments : call.question.results;
+      side.push_back(std::move(given));
+    }
+    plan_.calls.push_back(std::move(call));
+  }
+
+  const ProbeSubject& subject_;
+  std::uint32_t seed_;
+  Declaration declaration_;
+  CallPlan plan_;
+};
+
+}  // namespace
+
+CallPlan plan_calls(const ProbeSubject& subject, std::uint32_t seed) {
+  return Planner(subject, seed).plan();
+}
+
+}  // namespace opseal

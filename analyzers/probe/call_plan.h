@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzers/probe/ffi_question.h"
+#include "analyzers/probe/subjects.h"
+
+namespace opseal {
+
+// One call of a kernel that its declaration describes, or of one that it doesn't.
+struct PlannedCall {
+  // `f32,f32,f32/n=3,k=5`: tells it from the other calls of its subject.
+  std::string identity;
+  // Dtypes by opseal's words, arguments then results.
+  std::vector<std::string> dtypes;
+  // Extents by the declaration's names, as in the identity.
+  std::string sizes;
+  // The declaration says that the kernel serves these dtypes.
+  bool declared = true;
+  ffi::Question question;
+};
+
+struct CallPlan {
+  std::vector<PlannedCall> calls;
+  // Names of operands, arguments then results; empty texts where none is said.
+  std::vector<std::string> names;
+  // Why there are none, or not all of them.
+  std::string skipped;
+};
+
+// The calls by which a kernel is probed: each declared combination of dtypes with the extents 0, 1,
+// odd and larger ones; and each common dtype that isn't declared, in one size. Nothing where the
+// operator states no shapes, or an attribute without a value: a call that breaks a rule which
+// nobody wrote down accuses nobody.
+CallPlan plan_calls(const ProbeSubject& subject, std::uint32_t seed);
+
+}  // namespace opseal

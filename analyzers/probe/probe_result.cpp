@@ -1,0 +1,366 @@
+#include "analyzers/probe/probe_result.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+#include <string_view>
+
+#include "opseal/dtypes.h"
+#include "opseal/registration.h"
+#include "opseal/text.h"
+
+namespace opseal {
+namespace {
+
+// The name of a signal for people: `SIGSEGV`.
+std::string signal_name(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name == nullptr ? "signal " + std::to_string(signal) : std::string("SIG") + name;
+}
+
+// A message of several lines, and of several diagnostics without anything between them.
+std::string on_one_line(std::string_view message) {
+  std::string line;
+  for (std::size_t at = 0; at < message.size(); ++at) {
+    const bool blank = message[at] == '\n' || message[at] == ' ' || message[at] == '\t';
+    if (blank && (line.empty() || line.back() == ' ')) continue;
+    if (at > 0 && message.substr(at).starts_with("Wrong ") && line.back() != ' ') line += "; ";
+    line += blank ? ' ' : message[at];
+  }
+  return line;
+}
+
+// `argument_0` of a child's last words as reports say it.
+std::string buffer_name(std::string_view word) {
+  std::string name(word);
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
+// The last words of `tell_of_faults`, as a sentence and, beside a buffer, as a deviation.
+std::string read_last_words(const std::string& words, ProbeResult& result) {
+  std::istringstream in(words);
+  std::string kind;
+  in >> kind;
+  if (kind == "guard") {
+    std::string buffer;
+    std::int64_t offset = 0;
+    std::string access;
+    in >> buffer >> offset >> access;
+    ProbeDeviation deviation;
+    deviation.kind = "out_of_bounds";
+    deviation.name = buffer_name(buffer);
+    deviation.index = offset;
+    deviation.elements = 1;
+    deviation.seen = access == "write" ? "written" : access == "read" ? "read" : "touched";
+    result.deviations.push_back(deviation);
+    return access + " at byte " + std::to_string(offset) + " of " + deviation.name;
+  }
+  std::string value;
+  std::string access;
+  in >> value >> access;
+  if (kind == "fault") return access + " at address 0x" + value;
+  return {};
+}
+
+std::string last_line(const std::string& text) {
+  std::size_t end = text.find_last_not_of(" \n\r\t");
+  if (end == text.npos) return {};
+  const std::size_t begin = text.rfind('\n', end);
+  constexpr std::size_t most = 200;
+  std::string line = text.substr(begin == text.npos ? 0 : begin + 1,
+                                 end - (begin == text.npos ? 0 : begin + 1) + 1);
+  if (line.size() > most) line.resize(most);
+  return line;
+}
+
+std::string with_output(std::string reason, const PoolOutcome& outcome) {
+  const std::string line = last_line(outcome.output_tail);
+  if (!line.empty()) reason += "; it printed last: " + line;
+  return reason;
+}
+
+// `ARG` and `RET` operands of what bytes, or a manifest, say.
+std::string operand_text(const ffi::RecoveredOperand& operand) {
+  std::string text = operand.dtype.empty() ? "any" : operand.dtype;
+  if (operand.rank >= 0) text += " of rank " + std::to_string(operand.rank);
+  return text;
+}
+
+void differ(ProbeResult& result, std::string kind, std::string name, std::string expected,
+            std::string seen) {
+  ProbeDeviation deviation;
+  deviation.kind = std::move(kind);
+  deviation.name = std::move(name);
+  deviation.expected = std::move(expected);
+  deviation.seen = std::move(seen);
+  result.deviations.push_back(std::move(deviation));
+  result.status = "differs";
+}
+
+void compare_operands(const std::vector<ffi::RecoveredOperand>& recovered, bool more,
+                      const Fact& stated, const char* noun, ProbeResult& result) {
+  if (!stated.is_list() || !all_read(stated)) return;
+  std::size_t at = 0;
+  bool open = false;
+  for (const Fact operand : stated.items()) {
+    if (operand[Key::variadic].truth() || operand[Key::optional].truth()) {
+      open = true;
+      continue;
+    }
+    if (at >= recovered.size()) break;
+    const std::string name = std::string(noun) + ' ' + std::to_string(at);
+    const ffi::RecoveredOperand& found = recovered[at++];
+    const std::vector<std::string> dtypes = texts_of(operand[Key::dtypes]);
+    if (dtypes.size() == 1 && !found.dtype.empty() && dtypes[0] != found.dtype) {
+      differ(result, "signature", name, dtypes[0], operand_text(found));
+    } else if (operand[Key::rank].is_count() && found.rank >= 0 &&
+               operand[Key::rank].count() != static_cast<std::uint32_t>(found.rank)) {
+      differ(result, "signature", name, "rank " + std::to_string(operand[Key::rank].count()),
+             operand_text(found));
+    }
+  }
+  if (open || more) return;
+  if (stated.size() != recovered.size()) {
+    differ(result, "signature", std::string(noun) + "s", plural(stated.size(), noun),
+           std::to_string(recovered.size()));
+  }
+}
+
+// Names of attributes that a target's spec binds: `attr.NAME:TYPE`.
+void compare_spec(const ffi::RecoveredSignature& recovered, const Fact& spec, ProbeResult& result) {
+  if (!spec.is_list() || !all_read(spec)) return;
+  std::size_t arguments = 0;
+  std::size_t results = 0;
+  std::vector<std::string> attributes;
+  for (const std::string& word : texts_of(spec)) {
+    if (word.find('*') != word.npos || word.find('?') != word.npos) return;
+    if (word == "arg" || word.starts_with("arg:")) ++arguments;
+    if (word == "ret" || word.starts_with("ret:")) ++results;
+    if (word.starts_with("attr.")) attributes.push_back(word.substr(5, word.find(':') - 5));
+  }
+  if (!recovered.more_arguments && arguments != recovered.arguments.size()) {
+    differ(result, "signature", "arguments", plural(arguments, "argument"),
+           std::to_string(recovered.arguments.size()));
+  }
+  if (!recovered.more_results && results != recovered.results.size()) {
+    differ(result, "signature", "results", plural(results, "result"),
+           std::to_string(recovered.results.size()));
+  }
+  if (recovered.attributes_unnamed) return;
+  std::vector<std::string> found;
+  for (const ffi::RecoveredAttribute& attribute : recovered.attributes) {
+    if (attribute.name.empty()) return;
+    found.push_back(attribute.name);
+  }
+  std::sort(found.begin(), found.end());
+  std::sort(attributes.begin(), attributes.end());
+  if (found != attributes) {
+    differ(result, "signature", "attributes", quote_list(attributes, 16), quote_list(found, 16));
+  }
+}
+
+std::string full_name(const std::string& buffer, const std::vector<std::string>& names,
+                      std::size_t arguments) {
+  const std::size_t blank = buffer.rfind(' ');
+  if (blank == buffer.npos) return buffer;
+  std::size_t at = static_cast<std::size_t>(std::atoi(buffer.c_str() + blank + 1));
+  if (buffer.starts_with("result")) at += arguments;
+  if (at >= names.size() || names[at].empty()) return buffer;
+  return buffer + " (" + names[at] + ')';
+}
+
+void add_damage(const std::vector<ffi::BufferDamage>& list, const char* kind,
+                const std::vector<std::string>& names, std::size_t arguments, ProbeResult& result) {
+  for (const ffi::BufferDamage& damage : list) {
+    ProbeDeviation deviation;
+    deviation.kind = kind;
+    deviation.name = full_name(damage.buffer, names, arguments);
+    deviation.index = damage.index;
+    deviation.elements = damage.elements;
+    result.deviations.push_back(std::move(deviation));
+    result.status = "differs";
+  }
+}
+
+}  // namespace
+
+bool read_outcome(const PoolOutcome& outcome, ffi::Answer& answer, ProbeResult& result) {
+  result.seconds = outcome.seconds;
+  switch (outcome.end) {
+    case PoolEnd::answered:
+      if (ffi::read_answer(outcome.answer, answer)) return true;
+      result.status = "no_answer";
+      result.reason = "the child answered something else than what it was asked";
+      return false;
+    case PoolEnd::signalled: {
+      result.status = "crashed";
+      const std::string words = read_last_words(outcome.last_words, result);
+      result.reason = "ended by " + signal_name(outcome.code);
+      if (!words.empty()) result.reason += ": " + words;
+      result.reason = with_output(std::move(result.reason), outcome);
+      return false;
+    }
+    case PoolEnd::exited:
+      result.status = "crashed";
+      result.reason =
+          with_output("ended the process with status " + std::to_string(outcome.code), outcome);
+      return false;
+    case PoolEnd::timed_out:
+      result.status = "timed_out";
+      result.reason = with_output("no end within the time limit", outcome);
+      return false;
+    case PoolEnd::output_too_long:
+      result.status = "no_answer";
+      result.reason = with_output("printed more than 1 MiB", outcome);
+      return false;
+    case PoolEnd::answer_too_long:
+      result.status = "no_answer";
+      result.reason = "wrote into the answer of its child";
+      return false;
+    case PoolEnd::not_started:
+      result.status = "skipped";
+      result.reason = std::string("no child was started: ") + std::strerror(outcome.code);
+      return false;
+  }
+  return false;
+}
+
+bool was_loaded(const ffi::Answer& answer, ProbeResult& result) {
+  if (answer.not_loaded.empty()) return true;
+  result.status = "skipped";
+  result.reason = answer.not_loaded;
+  return false;
+}
+
+void judge_metadata(const ffi::Answer& answer, const ProbeSubject& subject, ProbeResult& result) {
+  const ffi::MetadataAnswer& metadata = answer.metadata;
+  result.status = "passed";
+  if (!metadata.answered) {
+    // What a stateful handler says of a type that nobody registered yet is an answer, too.
+    if (metadata.end.how == ffi::CallEnd::How::failed &&
+        metadata.end.code == ffi::failed_precondition) {
+      result.reason = "its state has no registered type: " + metadata.end.message;
+      return;
+    }
+    result.status = "refused";
+    result.reason = metadata.end.message.empty() ? std::string("it filled nothing in")
+                                                 : on_one_line(metadata.end.message);
+    return;
+  }
+  result.reason = "API " + std::to_string(metadata.major) + '.' + std::to_string(metadata.minor);
+  const Fact traits = subject.target[Key::traits];
+  if (traits.is_list() && all_read(traits)) {
+    bool declared = false;
+    for (const std::string& word : texts_of(traits)) {
+      declared =
+          declared || word.find("ommand") != word.npos || word.find("CmdBuffer") != word.npos;
+    }
+    const bool has = (metadata.traits & ffi::trait_command_buffer) != 0;
+    if (declared != has) {
+      differ(result, "traits", "command buffer", declared ? "compatible" : "not compatible",
+             has ? "compatible" : "not compatible");
+    }
+  }
+  const Fact version = subject.target[Key::ffi_version];
+  if (version[Key::major].is_count() && version[Key::minor].is_count()) {
+    const auto text = [](long long major, long long minor) {
+      return std::to_string(major) + '.' + std::to_string(minor);
+    };
+    const std::string stated = text(version[Key::major].count(), version[Key::minor].count());
+    const std::string told = text(metadata.major, metadata.minor);
+    if (stated != told) differ(result, "traits", "API version", stated, told);
+  }
+}
+
+void judge_signature(const ffi::Answer& answer, const ProbeSubject& subject, ProbeResult& result) {
+  const ffi::RecoveredSignature& recovered = answer.signature;
+  result.status = "passed";
+  if (recovered.ran) {
+    // Nothing of what it takes is wrong in a call that is wrong in everything.
+    const Fact arguments = subject.handler[Key::arguments];
+    const Fact results = subject.handler[Key::results];
+    if (arguments.size() + results.size() > 0) {
+      differ(result, "unrefused", "arguments", "a refusal of -1 arguments and -1 results",
+             "it ran");
+    } else {
+      result.reason = "takes nothing, so that nothing could be refused";
+    }
+    return;
+  }
+  if (!recovered.unread.empty()) {
+    result.status = "refused";
+    result.reason = on_one_line(recovered.unread);
+    return;
+  }
+  std::vector<std::string> arguments;
+  std::vector<std::string> results;
+  for (const auto& operand : recovered.arguments) arguments.push_back(operand_text(operand));
+  for (const auto& operand : recovered.results) results.push_back(operand_text(operand));
+  result.reason = recovered.stage + " (" + join(arguments, ", ") +
+                  (recovered.more_arguments ? ", ..." : "") + ") -> (" + join(results, ", ") +
+                  (recovered.more_results ? ", ..." : "") + ')';
+  for (const ffi::RecoveredAttribute& attribute : recovered.attributes) {
+    result.reason += ' ' + attribute.name + ':' + attribute.kind;
+    if (!attribute.dtype.empty()) result.reason += '<' + attribute.dtype + '>';
+  }
+  if (!subject.handler[Key::ambiguous].truth()) {
+    compare_operands(recovered.arguments, recovered.more_arguments, subject.handler[Key::arguments],
+                     "argument", result);
+    compare_operands(recovered.results, recovered.more_results, subject.handler[Key::results],
+                     "result", result);
+    const std::string_view stage = subject.handler[Key::stage].text();
+    if (!stage.empty() && !recovered.stage.empty() && stage != recovered.stage) {
+      differ(result, "signature", "stage", std::string(stage), recovered.stage);
+    }
+  }
+  compare_spec(recovered, subject.target[Key::spec], result);
+}
+
+void judge_call(const ffi::Answer& answer, const std::vector<std::string>& names,
+                ProbeResult& result) {
+  const std::size_t arguments = result.question.arguments.size();
+  result.status = "passed";
+  if (!answer.lacked.empty()) {
+    result.status = "skipped";
+    result.reason = "needs " + answer.lacked;
+    return;
+  }
+  if (answer.end.how != ffi::CallEnd::How::returned) {
+    result.status = "refused";
+    result.reason = on_one_line(answer.end.message);
+    if (answer.end.how == ffi::CallEnd::How::threw) {
+      result.reason = "throws: " + on_one_line(answer.end.message);
+    }
+  }
+  add_damage(answer.trespasses, "out_of_bounds", names, arguments, result);
+  add_damage(answer.written_arguments, "input_written", names, arguments, result);
+  add_damage(answer.unwritten_arguments, "in_place", names, arguments, result);
+  add_damage(answer.unwritten_results, "unwritten", names, arguments, result);
+  add_damage(answer.unstable_results, "unstable", names, arguments, result);
+}
+
+void judge_threads(const ffi::Answer& answer, ProbeResult& result) {
+  result.status = "passed";
+  if (!answer.lacked.empty()) {
+    result.status = "skipped";
+    result.reason = "needs " + answer.lacked;
+    return;
+  }
+  if (answer.end.how != ffi::CallEnd::How::returned) {
+    result.status = "refused";
+    result.reason = on_one_line(answer.end.message);
+    return;
+  }
+  if (answer.thread_results.empty()) return;
+  ProbeDeviation deviation;
+  deviation.kind = "threads";
+  deviation.name = "call";
+  deviation.index = answer.thread_results.front().index;
+  deviation.elements = static_cast<std::uint32_t>(answer.thread_results.size());
+  deviation.expected = "what it gives alone";
+  result.deviations.push_back(std::move(deviation));
+  result.status = "differs";
+}
+
+}  // namespace opseal

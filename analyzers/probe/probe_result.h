@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzers/probe/ffi_question.h"
+#include "analyzers/probe/pool.h"
+#include "analyzers/probe/subjects.h"
+
+namespace opseal {
+
+// Something that is not as it should be; the words of `deviations[].kind`.
+struct ProbeDeviation {
+  std::string kind;
+  // `result 0`, `argument 1 (x)`.
+  std::string name;
+  std::int64_t index = 0;
+  std::uint32_t elements = 0;
+  std::string expected;
+  std::string seen;
+};
+
+// What one probe came to, as it is stated in the facts.
+struct ProbeResult {
+  // `metadata`, `signature`, `call`, `threads`
+  std::string kind;
+  std::string identity;
+  // Index in the list of subjects.
+  std::size_t subject = 0;
+  // `passed`, `differs`, `refused`, `crashed`, `timed_out`, `no_answer`, `skipped`
+  std::string status;
+  std::string reason;
+  // Arguments and results of a call.
+  ffi::Question question;
+  std::vector<std::string> dtypes;
+  bool calls = false;
+  bool declared = true;
+  std::vector<ProbeDeviation> deviations;
+  double seconds = 0;
+};
+
+// What the way a child ended says where there is no answer. True: there is one.
+bool read_outcome(const PoolOutcome& outcome, ffi::Answer& answer, ProbeResult& result);
+
+// Where the library wasn't opened, or its symbol not found: the probe is skipped. True: it was.
+bool was_loaded(const ffi::Answer& answer, ProbeResult& result);
+
+// What the handshake told, held against what the library's bytes and the manifest say.
+void judge_metadata(const ffi::Answer& answer, const ProbeSubject& subject, ProbeResult& result);
+void judge_signature(const ffi::Answer& answer, const ProbeSubject& subject, ProbeResult& result);
+// `names`: of arguments, then of results.
+void judge_call(const ffi::Answer& answer, const std::vector<std::string>& names,
+                ProbeResult& result);
+void judge_threads(const ffi::Answer& answer, ProbeResult& result);
+
+}  // namespace opseal

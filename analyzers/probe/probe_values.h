@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "analyzers/probe/probe_result.h"
+#include "analyzers/probe/subjects.h"
+
+namespace opseal {
+
+// Results that calls of declared kernels gave, kept until those of one operator are together.
+class ProbeValues {
+ public:
+  struct Call {
+    // Index of the probe's result, and of its subject.
+    std::size_t result = 0;
+    std::size_t subject = 0;
+    // Extents, as in the plan.
+    std::string sizes;
+    // Bytes of each result.
+    std::vector<std::string> bytes;
+  };
+
+  void keep(Call call) { calls_.push_back(std::move(call)); }
+
+  // Holds each kernel's values against a better one's of the same operator and the same extents:
+  // the one of it, or else of an alternative, whose dtypes are all 64 bits wide. Where a bound is
+  // stated
+  // (`precision`) the distance must be below it; where results are exact numbers they must be
+  // equal. Nothing is said of floating values without a bound.
+  void judge(const std::vector<ProbeSubject>& subjects, std::vector<ProbeResult>& results) const;
+
+ private:
+  std::vector<Call> calls_;
+};
+
+}  // namespace opseal

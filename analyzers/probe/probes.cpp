@@ -1,0 +1,422 @@
+#include "analyzers/probe/probes.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "analyzers/fact_writer.h"
+#include "analyzers/probe/call_plan.h"
+#include "analyzers/probe/child.h"
+#include "analyzers/probe/ffi_question.h"
+#include "analyzers/probe/pool.h"
+#include "analyzers/probe/probe_result.h"
+#include "analyzers/probe/probe_values.h"
+#include "analyzers/probe/subjects.h"
+#include "opseal/text.h"
+
+namespace opseal {
+namespace {
+
+// Calls at once in a process that called nothing before.
+constexpr std::uint32_t cold_threads = 32;
+
+// Results are compared where they are not larger, in bytes of one probe.
+constexpr std::size_t most_kept_bytes = std::size_t{1} << 20;
+
+// Calls that are planned before they are made.
+constexpr std::size_t most_pending = 4096;
+constexpr std::size_t most_results = 250000;
+
+class Prober {
+ public:
+  Prober(const ProbeOptions& options, Facts& facts)
+      : options_(options), subjects_(find_probe_subjects(facts)) {
+    for (const ProbeSubject& subject : subjects_) names_.push_back(identity_of(subject));
+  }
+
+  ProbeRun run() {
+    ask_metadata();
+    ask_signatures();
+    ask_calls();
+    run_.probes = results_.size();
+    return std::move(run_);
+  }
+
+  void write(Facts& facts) const;
+
+ private:
+  struct Pending {
+    ProbeResult result;
+    bool alone = false;
+    // Of calls: extents.
+    std::string sizes{};
+    // How its child ended of what the call left behind.
+    std::string late{};
+  };
+
+  // `libx.so:Symbol`, and a number where several kernels stand for it.
+  std::string identity_of(const ProbeSubject& subject) {
+    std::string name = std::filesystem::path(subject.shown_library).filename().string() + ':' +
+                       (subject.symbol.empty() ? subject.name : subject.symbol);
+    const std::size_t seen = ++seen_[name];
+    if (seen > 1) name += '#' + std::to_string(seen);
+    return name;
+  }
+
+  bool is_wanted(const std::string& identity) const {
+    return options_.only.empty() ||
+           std::any_of(options_.only.begin(), options_.only.end(), [&](const std::string& glob) {
+             return glob == identity || glob_match(glob, identity);
+           });
+  }
+
+  ProbeResult start(std::size_t subject, const char* kind) const {
+    ProbeResult result;
+    result.kind = kind;
+    result.identity = names_[subject] + '/' + kind;
+    result.subject = subject;
+    result.question.library = subjects_[subject].library;
+    result.question.symbol = subjects_[subject].symbol;
+    return result;
+  }
+
+  void skip(ProbeResult result, const std::string& why) {
+    if (!is_wanted(result.identity)) return;
+    result.status = "skipped";
+    result.reason = why;
+    results_.push_back(std::move(result));
+  }
+
+  template <typename Done>
+  void ask(std::vector<Pending>& pending, Done done) {
+    std::vector<PoolRequest> requests;
+    for (const Pending& one : pending) {
+      requests.push_back(
+          {ffi::write_question(one.result.question), options_.time_limit_seconds, one.alone});
+    }
+    PoolOptions pool;
+    pool.program = options_.program;
+    pool.arguments = {std::string(probe_child_argument)};
+    pool.workers = options_.workers;
+    std::vector<std::pair<bool, ffi::Answer>> answers(pending.size());
+    total_ += pending.size();
+    const PoolReport report = run_pool(pool, requests, [&](std::size_t at, PoolOutcome outcome) {
+      ffi::Answer& answer = answers[at].second;
+      answers[at].first = read_outcome(outcome, answer, pending[at].result) &&
+                          was_loaded(answer, pending[at].result);
+      ++done_;
+      if (options_.progress) options_.progress(done_, total_);
+    });
+    for (const std::string& lack : report.lacks) {
+      if (std::find(run_.lacks.begin(), run_.lacks.end(), lack) == run_.lacks.end()) {
+        run_.lacks.push_back(lack);
+      }
+    }
+    for (const PoolStray& stray : report.strays) {
+      ProbeResult late;
+      ffi::Answer none;
+      read_outcome(stray.outcome, none, late);
+      pending[stray.after].late = "after it had answered: " + late.reason;
+    }
+    // In the order of the questions, whichever was answered first.
+    for (std::size_t at = 0; at < pending.size(); ++at) {
+      done(pending[at], answers[at].first, answers[at].second);
+    }
+  }
+
+  void finish(Pending& one) {
+    if (!one.late.empty()) {
+      one.result.status = "crashed";
+      one.result.reason = std::move(one.late);
+    }
+    results_.push_back(std::move(one.result));
+  }
+
+  void ask_metadata() {
+    minors_.assign(subjects_.size(), -1);
+    usable_.assign(subjects_.size(), false);
+    std::vector<Pending> pending;
+    std::map<std::pair<std::string, std::string>, std::size_t> first;
+    same_.resize(subjects_.size());
+    for (std::size_t at = 0; at < subjects_.size(); ++at) {
+      const ProbeSubject& subject = subjects_[at];
+      same_[at] = at;
+      if (!subject.skipped.empty()) {
+        skip(start(at, "metadata"), subject.skipped);
+        continue;
+      }
+      const auto [known, fresh] = first.try_emplace({subject.library, subject.symbol}, at);
+      same_[at] = known->second;
+      if (fresh) pending.push_back({start(at, "metadata")});
+    }
+    ask(pending, [this](Pending& one, bool answered, const ffi::Answer& answer) {
+      const std::size_t at = one.result.subject;
+      if (answered) {
+        judge_metadata(answer, subjects_[at], one.result);
+        minors_[at] = answer.metadata.minor;
+        // Somebody's word, or the library's bytes, say that it is a handler.
+        usable_[at] = true;
+      }
+      if (is_wanted(one.result.identity)) finish(one);
+    });
+  }
+
+  void ask_signatures() {
+    std::vector<Pending> pending;
+    for (std::size_t at = 0; at < subjects_.size(); ++at) {
+      if (same_[at] != at || !usable_[at]) continue;
+      Pending one{start(at, "signature")};
+      if (!is_wanted(one.result.identity)) continue;
+      const Fact handler = subjects_[at].handler;
+      if (handler.said() && !handler[Key::ambiguous].truth() &&
+          handler[Key::arguments].size() + handler[Key::results].size() +
+                  handler[Key::attributes].size() ==
+              0) {
+        skip(std::move(one.result), "it takes nothing, so that every call runs it");
+        continue;
+      }
+      one.result.question.kind = ffi::QuestionKind::signature;
+      one.result.question.minor = minors_[at];
+      pending.push_back(std::move(one));
+    }
+    ask(pending, [this](Pending& one, bool answered, const ffi::Answer& answer) {
+      if (answered) judge_signature(answer, subjects_[one.result.subject], one.result);
+      finish(one);
+    });
+  }
+
+  // The calls of one subject; none, with the reason as a result, where it can't be called.
+  CallPlan plan_subject(std::size_t at) {
+    const ProbeSubject& subject = subjects_[at];
+    if (!subject.skipped.empty() || !usable_[same_[at]]) return {};
+    const std::string_view stage = subject.handler[Key::stage].text();
+    std::string why = subject.calls_skipped;
+    if (why.empty() && !stage.empty() && stage != "execute") return {};
+    if (why.empty() && !subject.op.said()) {
+      why = "no manifest says which operator it serves, and with which shapes";
+    }
+    if (why.empty() && results_.size() > most_results) {
+      why = "more than " + std::to_string(most_results) + " probes are not made in one run";
+    }
+    CallPlan plan;
+    if (why.empty()) {
+      plan = plan_calls(subject, options_.seed);
+      why = plan.skipped;
+    }
+    if (!why.empty()) skip(start(at, "call"), why);
+    return plan;
+  }
+
+  void ask_calls() {
+    operand_names_.resize(subjects_.size());
+    std::vector<Pending> pending;
+    for (std::size_t at = 0; at < subjects_.size(); ++at) {
+      CallPlan plan = plan_subject(at);
+      operand_names_[at] = std::move(plan.names);
+      add_calls(at, plan.calls, pending);
+      // What a registry of thousands has is not held in memory at once.
+      const bool same_operator =
+          at + 1 < subjects_.size() && subjects_[at + 1].op == subjects_[at].op;
+      if (pending.size() >= most_pending && !same_operator) {
+        make_calls(pending);
+        pending.clear();
+      }
+    }
+    make_calls(pending);
+  }
+
+  void add_calls(std::size_t at, std::vector<PlannedCall>& calls, std::vector<Pending>& pending) {
+    bool first = true;
+    for (PlannedCall& call : calls) {
+      Pending one{start(at, "call")};
+      one.sizes = call.sizes;
+      one.result.identity += '/' + call.identity;
+      const bool keeps = call.declared && result_bytes(call) <= most_kept_bytes;
+      one.result.question = std::move(call.question);
+      one.result.question.minor = minors_[same_[at]];
+      one.result.question.keeps_results = keeps;
+      one.result.dtypes = std::move(call.dtypes);
+      one.result.calls = true;
+      one.result.declared = call.declared;
+      if (first && call.declared) {
+        Pending cold = one;
+        cold.result.kind = "threads";
+        cold.result.identity = names_[at] + "/threads";
+        cold.result.question.kind = ffi::QuestionKind::threads;
+        cold.result.question.threads = cold_threads;
+        cold.result.question.keeps_results = false;
+        cold.alone = true;
+        if (is_wanted(cold.result.identity)) pending.push_back(std::move(cold));
+      }
+      first = false;
+      if (is_wanted(one.result.identity)) pending.push_back(std::move(one));
+    }
+  }
+
+  void make_calls(std::vector<Pending>& pending) {
+    ask(pending, [this](Pending& one, bool answered, ffi::Answer& answer) {
+      if (answered && one.result.kind == "threads") {
+        judge_threads(answer, one.result);
+      } else if (answered) {
+        judge_call(answer, operand_names_[one.result.subject], one.result);
+        if (one.result.status == "passed" && !answer.results.empty()) {
+          values_.keep({results_.size(), one.result.subject, one.sizes, std::move(answer.results)});
+        }
+      }
+      finish(one);
+    });
+    values_.judge(subjects_, results_);
+    values_ = {};
+  }
+
+  static std::size_t result_bytes(const PlannedCall& call) {
+    std::size_t bytes = 0;
+    for (const ffi::QuestionOperand& operand : call.question.results) {
+      const ffi::DtypeInfo* dtype = ffi::find_dtype_number(operand.dtype);
+      std::size_t size = dtype == nullptr ? 0 : dtype->bytes;
+      for (const std::int64_t extent : operand.dims) size *= static_cast<std::size_t>(extent);
+      bytes += size;
+    }
+    return bytes;
+  }
+
+  const ProbeOptions& options_;
+  std::vector<ProbeSubject> subjects_;
+  std::map<std::string, std::size_t> seen_;
+  std::vector<std::string> names_;
+  // The first subject of the same library and symbol.
+  std::vector<std::size_t> same_;
+  std::vector<int> minors_;
+  std::vector<bool> usable_;
+  // Of arguments, then of results.
+  std::vector<std::vector<std::string>> operand_names_;
+  std::vector<ProbeResult> results_;
+  ProbeValues values_;
+  std::size_t done_ = 0;
+  std::size_t total_ = 0;
+  ProbeRun run_;
+};
+
+// Where a probe's facts stand: what states the kernel, or else its handler.
+Fact place_of(const ProbeSubject& subject) {
+  for (const Fact& fact : {subject.kernel, subject.target, subject.handler}) {
+    if (fact.said()) return fact;
+  }
+  return {};
+}
+
+class ProbeWriter {
+ public:
+  explicit ProbeWriter(Facts& facts) : facts_(facts), writer_(facts) {}
+
+  void write(const std::vector<ProbeSubject>& subjects, const std::vector<ProbeResult>& results,
+             std::uint32_t seed) {
+    if (results.empty()) return;
+    Document document;
+    document.settings = true;
+    document.file = place_of(subjects[results.front().subject]).where().file;
+    document.first = writer_.next();
+    const std::uint32_t root = writer_.open(Key::none, NodeType::object, 0);
+    const std::uint32_t list = writer_.open(Key::probes, NodeType::list, 0);
+    for (const ProbeResult& result : results) write_one(subjects[result.subject], result, seed);
+    writer_.close(list, 0);
+    writer_.close(root, 0);
+    document.end = writer_.next();
+    facts_.documents.push_back(document);
+  }
+
+ private:
+  void text(Key key, std::string_view value) {
+    if (!value.empty()) writer_.add_text(key, value, where_.offset, where_.length);
+  }
+  void count(Key key, std::uint32_t value) {
+    writer_.add(key, NodeType::count, value, where_.offset, where_.length);
+  }
+  void truth(Key key, bool value) {
+    writer_.add(key, NodeType::truth, value ? 1 : 0, where_.offset, where_.length);
+  }
+  std::uint32_t open(Key key, NodeType type) { return writer_.open(key, type, where_.offset); }
+  void close(std::uint32_t container) { writer_.close(container, where_.offset + where_.length); }
+
+  void write_operands(Key key, const std::vector<ffi::QuestionOperand>& operands) {
+    const std::uint32_t list = open(key, NodeType::list);
+    for (const ffi::QuestionOperand& operand : operands) {
+      const std::uint32_t object = open(Key::none, NodeType::object);
+      const ffi::DtypeInfo* dtype = ffi::find_dtype_number(operand.dtype);
+      const std::uint32_t dtypes = open(Key::dtypes, NodeType::list);
+      if (dtype != nullptr) text(Key::none, dtype->word);
+      close(dtypes);
+      const std::uint32_t shape = open(Key::shape, NodeType::list);
+      for (const std::int64_t extent : operand.dims) {
+        count(Key::none, static_cast<std::uint32_t>(extent));
+      }
+      close(shape);
+      close(object);
+    }
+    close(list);
+  }
+
+  void write_one(const ProbeSubject& subject, const ProbeResult& result, std::uint32_t seed) {
+    where_ = place_of(subject).where();
+    facts_.other_files.push_back({writer_.next(), where_.file});
+    const std::uint32_t object = open(Key::none, NodeType::object);
+    text(Key::kind, result.kind);
+    text(Key::identity, result.identity);
+    text(Key::operator_, subject.name);
+    text(Key::platform, subject.kernel[Key::platform].text());
+    text(Key::library, subject.shown_library);
+    text(Key::symbol, subject.symbol);
+    text(Key::target, subject.target[Key::name].text());
+    text(Key::status, result.status);
+    text(Key::reason, result.reason);
+    if (result.calls) {
+      write_operands(Key::arguments, result.question.arguments);
+      write_operands(Key::results, result.question.results);
+      truth(Key::declared, result.declared);
+      const Fact stable = subject.kernel[Key::precision][Key::bit_stable];
+      if (stable.is_truth()) truth(Key::bit_stable, stable.truth());
+      count(Key::seed, seed);
+    }
+    if (!result.deviations.empty()) write_deviations(result.deviations);
+    writer_.add_real(Key::seconds, result.seconds, where_.offset, where_.length);
+    close(object);
+  }
+
+  void write_deviations(const std::vector<ProbeDeviation>& deviations) {
+    const std::uint32_t list = open(Key::deviations, NodeType::list);
+    for (const ProbeDeviation& deviation : deviations) {
+      const std::uint32_t object = open(Key::none, NodeType::object);
+      text(Key::kind, deviation.kind);
+      text(Key::name, deviation.name);
+      writer_.add_real(Key::index, static_cast<double>(deviation.index), where_.offset,
+                       where_.length);
+      if (deviation.elements > 0) count(Key::elements, deviation.elements);
+      text(Key::expected, deviation.expected);
+      text(Key::seen, deviation.seen);
+      close(object);
+    }
+    close(list);
+  }
+
+  Facts& facts_;
+  FactWriter writer_;
+  Location where_;
+};
+
+void Prober::write(Facts& facts) const {
+  ProbeWriter(facts).write(subjects_, results_, options_.seed);
+}
+
+}  // namespace
+
+ProbeRun run_probes(const ProbeOptions& options, Facts& facts) {
+  Prober prober(options, facts);
+  ProbeRun run = prober.run();
+  prober.write(facts);
+  return run;
+}
+
+}  // namespace opseal

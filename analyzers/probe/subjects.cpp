@@ -1,0 +1,170 @@
+#include "analyzers/probe/subjects.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "analyzers/artifacts.h"
+#include "opseal/platforms.h"
+#include "opseal/registration.h"
+#include "opseal/text.h"
+
+namespace fs = std::filesystem;
+
+namespace opseal {
+namespace {
+
+// More are not called in one run.
+constexpr std::size_t most_subjects = 100000;
+
+bool runs_on_host(const Platform& platform) {
+  return platform.role == PlatformRole::every || platform.hardware == "cpu";
+}
+
+class Search {
+ public:
+  explicit Search(const Facts& facts) : facts_(facts) {}
+
+  std::vector<ProbeSubject> find() {
+    for (const Document& document : facts_.documents) {
+      if (!document.settings) find_handlers(document);
+    }
+    for (const Document& document : facts_.documents) {
+      if (!document.settings) find_stated(document);
+    }
+    return std::move(subjects_);
+  }
+
+ private:
+  using Place = std::pair<std::string, std::string>;
+
+  static std::string real_path(const std::string& path) {
+    std::error_code error;
+    return fs::weakly_canonical(path, error).string();
+  }
+
+  // What the bytes of a library tell.
+  void find_handlers(const Document& document) {
+    const InputFile& file = facts_.files[document.file];
+    for (const Fact library : facts_.root(document)[Key::libraries].items()) {
+      for (const Fact handler : library[Key::handlers].items()) {
+        ProbeSubject subject;
+        const InputFile& own = facts_.files[handler.where().file];
+        subject.handler = handler;
+        subject.shown_library = own.path;
+        subject.symbol = handler[Key::symbol].text();
+        subject.name = subject.symbol;
+        if (!file.binary || own.open_path.empty()) {
+          // Stated by a manifest, or inside a package.
+          if (!file.binary) continue;
+          subject.skipped = "the library lies inside a package: unpack it first";
+        }
+        subject.library = real_path(own.open_path);
+        if (subject.symbol.empty()) {
+          const std::string_view function = handler[Key::function].text();
+          subject.name = function.empty() ? "a handler without a name" : std::string(function);
+          subject.skipped =
+              "the library doesn't export it: only code of its own module can hand it out";
+        }
+        add(std::move(subject));
+      }
+    }
+  }
+
+  // What a manifest says of targets and kernels.
+  void find_stated(const Document& document) {
+    const Fact manifest = facts_.root(document);
+    std::map<std::string_view, Fact> targets;
+    for (const Fact target : manifest[Key::targets].items()) {
+      if (target[Key::name].is_text()) targets[target[Key::name].text()] = target;
+    }
+    PlatformNames platforms(manifest);
+    for (const Fact target : manifest[Key::targets].items()) {
+      if (!target[Key::symbol].is_text() || !target[Key::library].is_text()) continue;
+      ProbeSubject subject;
+      subject.target = target;
+      subject.name = target[Key::name].text();
+      locate(document, target, subject);
+      if (target[Key::platform].is_text() && !runs_on_host(platforms.of(target[Key::platform]))) {
+        subject.calls_skipped = "needs a device for " + quote(target[Key::platform].text());
+      }
+      add(std::move(subject));
+    }
+    for (const Fact op : manifest[Key::operators].items()) {
+      for (const Fact kernel : op[Key::kernels].items()) {
+        if (!is_active_kernel(kernel)) continue;
+        Fact holder = kernel;
+        const auto target = targets.find(kernel[Key::target].text());
+        if (!kernel[Key::symbol].is_text() || !kernel[Key::library].is_text()) {
+          if (target == targets.end()) continue;
+          holder = target->second;
+          if (!holder[Key::symbol].is_text() || !holder[Key::library].is_text()) continue;
+        }
+        ProbeSubject subject;
+        if (target != targets.end()) subject.target = target->second;
+        subject.op = op;
+        subject.kernel = kernel;
+        subject.name = subject_of(manifest, op);
+        locate(document, holder, subject);
+        if (!runs_on_host(platforms.of(kernel[Key::platform]))) {
+          subject.calls_skipped = "needs a device for " + quote(kernel[Key::platform].text());
+        }
+        add(std::move(subject));
+      }
+    }
+  }
+
+  void locate(const Document& document, const Fact& holder, ProbeSubject& subject) const {
+    const std::string manifest = facts_.files[document.file].open_path;
+    const std::string_view path = holder[Key::library].text();
+    subject.symbol = holder[Key::symbol].text();
+    subject.shown_library = path;
+    if (manifest.empty()) {
+      subject.skipped = "the manifest came from standard input, so its paths start nowhere";
+      return;
+    }
+    if (!stays_inside(path)) {
+      subject.skipped = "its library lies outside of the manifest's folder";
+      return;
+    }
+    const fs::path whole = fs::path(manifest).parent_path() / fs::path(path);
+    std::error_code error;
+    if (!fs::is_regular_file(whole, error)) {
+      subject.skipped = "there is no library at " + quote(path);
+      return;
+    }
+    subject.library = real_path(whole.string());
+  }
+
+  // A handler that is found again says more of the same subject, or is another kernel of it.
+  void add(ProbeSubject subject) {
+    const Place place{subject.library, subject.symbol};
+    if (!subject.library.empty() && !subject.symbol.empty()) {
+      const auto [known, fresh] = places_.try_emplace(place, subjects_.size());
+      if (!fresh) {
+        ProbeSubject& first = subjects_[known->second];
+        subject.handler = first.handler;
+        if (!first.kernel.said()) {
+          if (!subject.target.said()) subject.target = first.target;
+          first = std::move(subject);
+          return;
+        }
+        if (!subject.kernel.said()) return;
+      }
+    }
+    if (subjects_.size() < most_subjects) subjects_.push_back(std::move(subject));
+  }
+
+  const Facts& facts_;
+  std::vector<ProbeSubject> subjects_;
+  std::map<Place, std::size_t> places_;
+};
+
+}  // namespace
+
+std::vector<ProbeSubject> find_probe_subjects(const Facts& facts) { return Search(facts).find(); }
+
+}  // namespace opseal

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "opseal/facts.h"
+
+namespace opseal {
+
+// A handler of XLA's FFI in a built library, and what is said of it.
+struct ProbeSubject {
+  // Where the library can be opened, and how reports name it.
+  std::string library;
+  std::string shown_library;
+  std::string symbol;
+  // Each may be not said: what the library's bytes tell, the target that names it, the operator and
+  // its kernel that it serves.
+  Fact handler;
+  Fact target;
+  Fact op;
+  Fact kernel;
+  // `namespace::operator`, or the symbol.
+  std::string name;
+  // Why it can't be called at all; empty: it can.
+  std::string skipped;
+  // Why it can't do its work here, though it can be asked what it is; empty: it can.
+  std::string calls_skipped;
+};
+
+// Every handler that the libraries hold, and every target and kernel of a manifest that says symbol
+// and library, each pair of library and symbol once for each kernel.
+std::vector<ProbeSubject> find_probe_subjects(const Facts& facts);
+
+}  // namespace opseal

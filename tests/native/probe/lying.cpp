@@ -1,0 +1,285 @@
+// Kernels that lie, one for each thing that a probe checks, and honest twins. What each is declared
+// to be stands in lying.json, and which finding it must bring in tests/probe_test.cpp.
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <thread>
+
+#include "tests/native/probe/handler.h"
+
+using namespace fake;
+
+namespace {
+
+constexpr std::int32_t f32 = 11;
+constexpr std::int32_t f64 = 12;
+constexpr std::int32_t bf16 = 16;
+
+template <typename T>
+T* data(ffi::Buffer& buffer) {
+  return static_cast<T*>(buffer.data);
+}
+
+// y = 2 x
+template <typename T>
+void twice(ffi::Frame* frame, std::size_t count) {
+  for (std::size_t at = 0; at < count; ++at) {
+    data<T>(result(frame, 0))[at] = 2 * data<T>(argument(frame, 0))[at];
+  }
+}
+
+void twice_all(ffi::Frame* frame) { twice<float>(frame, elements(argument(frame, 0))); }
+
+const Binding& unary() {
+  static const Binding binding{{{f32}}, {{f32}}, {}, 0};
+  return binding;
+}
+
+volatile int kept;
+
+}  // namespace
+
+// --- Honest ones.
+
+HANDLER(Honest, {{{f32}}, {{f32}}, {{"alpha", f32}}, 0}) {
+  const float alpha =
+      *static_cast<float*>(static_cast<ffi::Scalar*>(frame->attributes.values[0])->value);
+  for (std::size_t at = 0; at < elements(argument(frame, 0)); ++at) {
+    data<float>(result(frame, 0))[at] = alpha * data<float>(argument(frame, 0))[at];
+  }
+  return nullptr;
+}
+
+// Looks at the dtype itself, and refuses what it doesn't serve.
+HANDLER(HonestAny, {{{0}}, {{0}}, {}, 0}) {
+  const std::size_t count = elements(argument(frame, 0));
+  if (argument(frame, 0).dtype == f32 && result(frame, 0).dtype == f32) {
+    twice<float>(frame, count);
+  } else if (argument(frame, 0).dtype == f64 && result(frame, 0).dtype == f64) {
+    twice<double>(frame, count);
+  } else {
+    return make_error(frame, ffi::invalid_argument, "only F32 and F64");
+  }
+  return nullptr;
+}
+
+// Writes its argument, and says so.
+HANDLER(HonestInPlace, {{{f32}, {f32}}, {}, {}, 0}) {
+  for (std::size_t at = 0; at < elements(argument(frame, 0)); ++at) {
+    data<float>(argument(frame, 0))[at] += data<float>(argument(frame, 1))[at] * 0.5F;
+  }
+  return nullptr;
+}
+
+// Shares the buffer of its argument.
+HANDLER(HonestShared, unary()) {
+  twice_all(frame);
+  return nullptr;
+}
+
+// Rows and columns: an extent taken for the other one shows.
+HANDLER(HonestRows, {{{f32, 2}}, {{f32, 1}}, {}, 0}) {
+  const std::int64_t rows = argument(frame, 0).dims[0];
+  const std::int64_t columns = argument(frame, 0).dims[1];
+  for (std::int64_t row = 0; row < rows; ++row) {
+    float sum = 0;
+    for (std::int64_t column = 0; column < columns; ++column) {
+      sum += data<float>(argument(frame, 0))[row * columns + column];
+    }
+    data<float>(result(frame, 0))[row] = sum;
+  }
+  return nullptr;
+}
+
+// Different bits each time, and nobody said otherwise.
+HANDLER(HonestNoise, unary()) {
+  static std::atomic<int> calls{0};
+  twice_all(frame);
+  if (elements(result(frame, 0)) > 0) {
+    data<float>(result(frame, 0))[0] += static_cast<float>(++calls) * 1e-3F;
+  }
+  return nullptr;
+}
+
+// Trusts its indexes, as its declaration lets it.
+HANDLER(HonestGather, {{{f32}, {4}}, {{f32}}, {}, 0}) {
+  for (std::size_t at = 0; at < elements(argument(frame, 1)); ++at) {
+    data<float>(result(frame, 0))[at] =
+        data<float>(argument(frame, 0))[data<std::int32_t>(argument(frame, 1))[at]];
+  }
+  return nullptr;
+}
+
+// Blocks of four, which it says.
+HANDLER(HonestBlocks, unary()) {
+  twice<float>(frame, elements(argument(frame, 0)) / 4 * 4);
+  return nullptr;
+}
+
+// --- Liars.
+
+HANDLER(LeavesTail, unary()) {
+  // Blocks of four, and nobody does the rest.
+  twice<float>(frame, elements(argument(frame, 0)) / 4 * 4);
+  return nullptr;
+}
+
+HANDLER(WritesPast, unary()) {
+  twice_all(frame);
+  data<float>(result(frame, 0))[elements(result(frame, 0))] = 1.0F;
+  return nullptr;
+}
+
+HANDLER(WritesBefore, unary()) {
+  twice_all(frame);
+  data<float>(result(frame, 0))[-1] = 1.0F;
+  return nullptr;
+}
+
+HANDLER(ReadsFar, unary()) {
+  twice_all(frame);
+  kept = static_cast<int>(data<float>(argument(frame, 0))[elements(argument(frame, 0)) + 3000]);
+  return nullptr;
+}
+
+HANDLER(WritesInput, unary()) {
+  twice_all(frame);
+  if (elements(argument(frame, 0)) > 0) data<float>(argument(frame, 0))[0] = 0;
+  return nullptr;
+}
+
+HANDLER(Unstable, unary()) {
+  static std::atomic<int> calls{0};
+  twice_all(frame);
+  if (elements(result(frame, 0)) > 0) {
+    data<float>(result(frame, 0))[0] += static_cast<float>(++calls) * 1e-3F;
+  }
+  return nullptr;
+}
+
+HANDLER(Inaccurate, {{{0}}, {{0}}, {}, 0}) {
+  const std::size_t count = elements(argument(frame, 0));
+  if (argument(frame, 0).dtype == f64 && result(frame, 0).dtype == f64) {
+    twice<double>(frame, count);
+  } else if (argument(frame, 0).dtype == f32 && result(frame, 0).dtype == f32) {
+    twice<float>(frame, count);
+    for (std::size_t at = 0; at < count; ++at) data<float>(result(frame, 0))[at] *= 1.00001F;
+  } else {
+    return make_error(frame, ffi::invalid_argument, "only F32 and F64");
+  }
+  return nullptr;
+}
+
+// Another kernel of the operator that HonestAny serves.
+HANDLER(Alternative, {{{f32}}, {{f32}}, {}, 0}) {
+  for (std::size_t at = 0; at < elements(argument(frame, 0)); ++at) {
+    data<float>(result(frame, 0))[at] = 2.001F * data<float>(argument(frame, 0))[at];
+  }
+  return nullptr;
+}
+
+HANDLER(LosesUpdate, {{{f32}, {f32}}, {}, {}, 0}) {
+  std::vector<float> copy(elements(argument(frame, 0)));
+  for (std::size_t at = 0; at < copy.size(); ++at) {
+    copy[at] = data<float>(argument(frame, 0))[at] + data<float>(argument(frame, 1))[at];
+  }
+  kept = copy.empty() ? 0 : static_cast<int>(copy[0]);
+  return nullptr;
+}
+
+// A table that is said to be there before it is.
+HANDLER(ColdStart, unary()) {
+  static std::atomic<bool> started{false};
+  static std::atomic<float> factor{0};
+  if (!started.exchange(true)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    factor = 2;
+  }
+  for (std::size_t at = 0; at < elements(argument(frame, 0)); ++at) {
+    data<float>(result(frame, 0))[at] = factor * data<float>(argument(frame, 0))[at];
+  }
+  return nullptr;
+}
+
+HANDLER(DividesByZero, unary()) {
+  volatile int count = static_cast<int>(elements(argument(frame, 0)));
+  kept = 1000 / count;
+  twice_all(frame);
+  return nullptr;
+}
+
+HANDLER(HangsOnOne, unary()) {
+  volatile bool go_on = elements(argument(frame, 0)) == 1;
+  while (go_on) {
+  }
+  twice_all(frame);
+  return nullptr;
+}
+
+HANDLER(Leaves, unary()) { std::exit(0); }
+
+HANDLER(Aborts, unary()) {
+  std::fputs("assertion failed: aligned\n", stderr);
+  std::abort();
+}
+
+HANDLER(StackOverflow, unary()) {
+  struct Deep {
+    static int go(int depth) {
+      volatile char room[4096];
+      room[0] = static_cast<char>(depth);
+      return depth > (1 << 28) ? room[0] : go(depth + 1) + room[0];
+    }
+  };
+  kept = Deep::go(0);
+  twice_all(frame);
+  return nullptr;
+}
+
+// Declared for BF16 too.
+HANDLER(DtypeLie, unary()) {
+  twice_all(frame);
+  return nullptr;
+}
+
+// Looks at no dtype.
+HANDLER(TakesAnything, {{{0}}, {{0}}, {}, 0}) {
+  const std::size_t bytes =
+      elements(argument(frame, 0)) * ffi::find_dtype_number(argument(frame, 0).dtype)->bytes;
+  std::memcpy(result(frame, 0).data, argument(frame, 0).data, bytes);
+  return nullptr;
+}
+
+// Its target says that it can be recorded.
+HANDLER(WrongTrait, unary()) {
+  twice_all(frame);
+  return nullptr;
+}
+
+// Its target says `alpha`.
+HANDLER(OtherAttribute, {{{f32}}, {{f32}}, {{"factor", f32}}, 0}) {
+  twice_all(frame);
+  return nullptr;
+}
+
+// Knows nothing of the handshake.
+extern "C" ffi::Error* NoHandshake(ffi::Frame* frame) {
+  if (frame->arguments.count != 1 || frame->results.count != 1) {
+    return make_error(frame, ffi::invalid_argument, "one argument and one result");
+  }
+  if (frame->arguments.types[0] != 1 || frame->results.types[0] != 1) {
+    return make_error(frame, ffi::invalid_argument, "buffers");
+  }
+  if (argument(frame, 0).dtype != f32) {
+    return make_error(frame, ffi::invalid_argument, "F32");
+  }
+  twice_all(frame);
+  return nullptr;
+}

@@ -1,0 +1,165 @@
+// `opseal probe` on the kernels of tests/native/probe/lying.cpp: each lie is told by exactly the
+// rule that is made for it, and the honest twins pass.
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/process.h"
+
+namespace opseal::test {
+namespace {
+
+using nlohmann::json;
+
+ProcessResult probe(std::vector<std::string> arguments) {
+  std::vector<std::string> command{OPSEAL_BINARY, "probe", "--no-config", "--no-ignore"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return run_process(command);
+}
+
+const std::string& folder() {
+  static const std::string path = OPSEAL_PROBE_FOLDER;
+  return path;
+}
+
+const json& report() {
+  static const json parsed = [] {
+    const ProcessResult result =
+        probe({"-o", "json", "--time-limit", "2", folder() + "/lying.json"});
+    REQUIRE(result.status == 1);
+    return json::parse(result.output);
+  }();
+  return parsed;
+}
+
+// Rules that tell of an operator.
+std::set<std::string> rules_of(const std::string& op) {
+  std::set<std::string> rules;
+  for (const json& finding : report()["findings"]) {
+    if (finding["subject"] == op && finding["tier"] == "probe") rules.insert(finding["rule"]);
+    // A rule for declarations, which hears probes as well.
+    if (finding["subject"] == op && finding["rule"] == "mutation-unmarked") {
+      rules.insert(finding["rule"]);
+    }
+  }
+  return rules;
+}
+
+std::map<std::string, int> statuses_of(const std::string& op) {
+  std::map<std::string, int> statuses;
+  for (const json& one : report()["probes"]) {
+    if (one.value("operator", "") == op) ++statuses[one["status"]];
+  }
+  return statuses;
+}
+
+using Rules = std::set<std::string>;
+
+}  // namespace
+
+TEST_CASE("probe: honest kernels pass every probe") {
+  for (const char* op :
+       {"honest", "honest_any", "honest_in_place", "honest_shared", "honest_rows"}) {
+    INFO(op);
+    CHECK(rules_of(op).empty());
+    std::map<std::string, int> statuses = statuses_of(op);
+    CHECK(statuses["passed"] >= 6);
+    CHECK(statuses["differs"] == 0);
+    CHECK(statuses["crashed"] == 0);
+    CHECK(statuses["skipped"] == 0);
+  }
+  // Indexes are numbers that every extent has.
+  CHECK(rules_of("honest_gather").empty());
+  CHECK(statuses_of("honest_gather")["crashed"] == 0);
+  CHECK(statuses_of("honest_gather")["passed"] >= 4);
+  // What it asks for in words nobody can follow.
+  CHECK(rules_of("honest_blocks").empty());
+  CHECK(statuses_of("honest_blocks")["skipped"] == 1);
+  // It gives other bits each time, and nobody said otherwise.
+  CHECK(rules_of("honest_noise").empty());
+}
+
+TEST_CASE("probe: each lie is told by the rule that is made for it") {
+  const std::map<std::string, Rules> expected = {
+      {"leaves_tail", {"probe-unwritten"}},
+      {"writes_past", {"probe-out-of-bounds"}},
+      {"writes_before", {"probe-out-of-bounds"}},
+      {"reads_far", {"probe-out-of-bounds"}},
+      {"writes_input", {"mutation-unmarked"}},
+      {"unstable", {"probe-bitstable"}},
+      {"inaccurate", {"probe-ulp"}},
+      {"alternatives", {"probe-ulp"}},
+      {"loses_update", {"probe-inplace-lost"}},
+      {"cold_start", {"probe-threads"}},
+      {"divides_by_zero", {"probe-crash"}},
+      {"hangs_on_one", {"probe-crash"}},
+      {"leaves", {"probe-crash"}},
+      {"aborts", {"probe-crash"}},
+      {"stack_overflow", {"probe-crash"}},
+      {"dtype_lie", {"dtype-lies"}},
+      {"takes_anything", {"dtype-undeclared-accepts"}},
+      {"wrong_trait", {"handler-metadata"}},
+      {"other_attribute", {"probe-signature"}},
+      {"no_handshake", {"handler-metadata"}},
+  };
+  for (const auto& [op, rules] : expected) {
+    INFO(op);
+    CHECK(rules_of(op) == rules);
+  }
+}
+
+TEST_CASE("probe: the signature that refusals tell is the one that is bound") {
+  std::map<std::string, std::string> signatures;
+  for (const json& one : report()["probes"]) {
+    if (one["kind"] == "signature") signatures[one["symbol"]] = one.value("reason", "");
+  }
+  CHECK(signatures["Honest"] == "execute (F32) -> (F32) alpha:scalar<F32>");
+  CHECK(signatures["HonestRows"] == "execute (F32 of rank 2) -> (F32 of rank 1)");
+  CHECK(signatures["HonestAny"] == "execute (any) -> (any)");
+  CHECK(signatures["HonestInPlace"] == "execute (F32, F32) -> ()");
+}
+
+TEST_CASE("probe: one probe is run again by its identity, and gives the same") {
+  const std::string manifest = folder() + "/lying.json";
+  const std::string identity = "liblying.so:LeavesTail/call/f32,f32/n=3";
+  const ProcessResult printed = probe({"--repro", identity, manifest});
+  CHECK(printed.status == 0);
+  CHECK(printed.output.find("--only '" + identity + "'") != std::string::npos);
+  const ProcessResult again =
+      probe({"-o", "json", "--only", identity, "--select", "probe-unwritten", manifest});
+  CHECK(again.status == 1);
+  const json parsed = json::parse(again.output);
+  REQUIRE(parsed["probes"].size() == 1);
+  json first;
+  for (const json& one : report()["probes"]) {
+    if (one["identity"] == identity) first = one;
+  }
+  json second = parsed["probes"][0];
+  // Its time is its own.
+  first.erase("seconds");
+  second.erase("seconds");
+  CHECK(first == second);
+}
+
+TEST_CASE("probe: what can't be called is skipped, and has not passed") {
+  const ProcessResult result =
+      probe({"-o", "json", "--strict", "--select", "probe-unwritten", folder() + "/absent.json"});
+  const json parsed = json::parse(result.output);
+  // No rule found anything to look at.
+  CHECK(result.status == 3);
+  for (const json& one : parsed["probes"]) {
+    INFO(one.dump());
+    CHECK(one["status"] == "skipped");
+    CHECK(!one["reason"].get<std::string>().empty());
+  }
+  CHECK(parsed["probes"].size() == 2);
+}
+
+}  // namespace opseal::test
