@@ -26,6 +26,7 @@
 #include "opseal/digest.h"
 #include "opseal/side_by_side.h"
 #include "opseal/text.h"
+#include "rules/probe_verdicts.h"
 #include "rules/rules.h"
 
 namespace fs = std::filesystem;
@@ -326,6 +327,7 @@ void judge(const Options& options, const std::vector<const Rule*>& rules, Audit&
   audit.libraries = count_libraries(audit.facts);
   // From here on facts are const.
   audit.runs = run_rules(rules, audit.facts, thread_count(options), audit.findings);
+  if (audit.probes > 0) audit.refuted = apply_probe_verdicts(audit.facts, audit.findings);
   sort_findings(audit);
   settle_findings(audit.settings, rules, audit.findings, audit.changes.list);
   settle_comments(rules, audit.facts, audit.findings);

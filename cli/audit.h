@@ -51,6 +51,8 @@ struct Audit {
   // Of `probe`: how many were made, and what the sandbox of the children could not do here.
   std::uint64_t probes = 0;
   std::vector<std::string> sandbox_lacks;
+  // Findings of reading that a probe showed to be wrong.
+  std::uint64_t refuted = 0;
   // Under --strict: rules that were asked for and had nothing to look at, each with the reason.
   std::vector<std::string> unheard;
   // Everything that was given could be read, and there is nothing unheard.

@@ -163,6 +163,7 @@ class JsonReport {
                             {"suppressed", audit_.suppressed},   {"baselined", audit_.baselined},
                             {"other_files", audit_.other_files}};
     if (audit_.settings.compares) summary["changes"] = change_counts();
+    if (audit_.command == "probe") summary["refuted"] = audit_.refuted;
     return summary;
   }
 
@@ -197,18 +198,20 @@ class JsonReport {
     for (const Evidence& other : finding.related) {
       related.push_back(labelled(other.where, other.label));
     }
-    ordered_json entry = {{"rule", rule.id},
-                          {"severity", opseal::to_text(finding.severity)},
-                          {"subject", finding.subject},
-                          {"message", finding.message},
-                          {"location", place(finding.evidence.where)},
-                          {"label", finding.evidence.label},
-                          {"related", std::move(related)},
-                          {"fix", finding.fix.empty() ? std::string(rule.fix) : finding.fix},
-                          {"witnesses", ordered_json::array({witness_of(tier)})},
-                          {"tier", to_text(tier)},
-                          {"confirmed", tier == Tier::probe ? ordered_json(true) : ordered_json()},
-                          {"fingerprint", finding.fingerprint}};
+    ordered_json entry = {
+        {"rule", rule.id},
+        {"severity", opseal::to_text(finding.severity)},
+        {"subject", finding.subject},
+        {"message", finding.message},
+        {"location", place(finding.evidence.where)},
+        {"label", finding.evidence.label},
+        {"related", std::move(related)},
+        {"fix", finding.fix.empty() ? std::string(rule.fix) : finding.fix},
+        {"witnesses", ordered_json::array({witness_of(tier)})},
+        {"tier", to_text(tier)},
+        {"confirmed",
+         finding.confirmed || tier == Tier::probe ? ordered_json(true) : ordered_json()},
+        {"fingerprint", finding.fingerprint}};
     if (!finding.silenced_by.empty()) {
       entry["silenced"] = {{"by", finding.silenced_by}, {"reason", finding.silenced_reason}};
     }

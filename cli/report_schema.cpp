@@ -41,7 +41,8 @@ std::string report_schema() {
         "suppressed": {"$ref": "#/$defs/Count", "description": "findings and changes silenced by a comment or the configuration"},
         "baselined": {"$ref": "#/$defs/Count", "description": "silenced by the baseline"},
         "other_files": {"$ref": "#/$defs/Count", "description": "files under given directories of no kind that opseal reads"},
-        "changes": {"$ref": "#/$defs/ChangeCounts"}
+        "changes": {"$ref": "#/$defs/ChangeCounts"},
+        "refuted": {"$ref": "#/$defs/Count", "description": "of `probe`: findings of reading that a probe showed to be wrong, and that are dropped"}
       },
       "required": ["inputs", "operators", "libraries", "error", "warning", "note", "suppressed", "baselined", "other_files"],
       "additionalProperties": false

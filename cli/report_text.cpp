@@ -251,6 +251,9 @@ class TextReport {
       separator = ", ";
     }
     out_ << '\n';
+    if (audit_.refuted > 0) {
+      out_ << "  " << plural(audit_.refuted, "finding") << " of reading refuted, and dropped\n";
+    }
     constexpr std::size_t most_reasons = 12;
     std::size_t told = 0;
     for (const auto& [reason, count] : reasons) {

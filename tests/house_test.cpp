@@ -124,6 +124,7 @@ const std::map<std::string, std::vector<std::string>> directions = {
       "analyzers/sources/pair_proposals.h",
       "analyzers/native_functions.h",
       "rules/fleet_words.h",
+      "rules/probe_verdicts.h",
       "rules/rules.h"}},
 };
 

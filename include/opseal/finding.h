@@ -30,6 +30,8 @@ struct Finding {
   // `opseal1:` and 32 hexadecimal digits over rule, subject and message-free evidence: survives
   // edits above it.
   std::string fingerprint;
+  // A probe of the same thing shows it; findings about probes themselves are by their rule's tier.
+  bool confirmed = false;
   // Empty, or who keeps it quiet: `config`, `baseline`, and why.
   std::string silenced_by;
   std::string silenced_reason;
