@@ -62,6 +62,8 @@ constexpr std::string_view jvp_kinds[] = {"per_input", "linear", "zero", "custom
 constexpr Form jvp_kind{.text = true, .words = jvp_kinds};
 constexpr Form texts_or_null{.null = true, .item = &text_form};
 constexpr Form tangent_operators_form{.item = &texts_or_null};
+constexpr std::string_view handed_back_words[] = {"inputs", "one", "sequence"};
+constexpr Form handed_back_form{.text = true, .words = handed_back_words};
 constexpr Field jvp_fields[] = {
     {kind, &jvp_kind, true, "`per_input` has `rules`, the others have `function`"},
     {rules, &functions_form, false,
@@ -72,6 +74,9 @@ constexpr Field jvp_fields[] = {
      "for each rule, the operators that it feeds the tangent to; null: not known"},
     {function, &function_or_null, false, "the one function of the other kinds"},
     {uses, &texts_form, false, "attributes of the operator that it reads"},
+    {results, &handed_back_form, false,
+     "what a rule hands back for the results of the operator: `sequence`, or `one` value; of "
+     "`rules`, one of them"},
 };
 constexpr Form jvp_form{.name = "Jvp", .null = true, .fields = jvp_fields};
 
@@ -122,8 +127,9 @@ constexpr Field batching_fields[] = {
     {checked, &truth_form, false,
      "false: it uses axes of operands and asks nowhere whether these are mapped at all"},
     {uses, &texts_form, false, "attributes of the operator that it reads"},
-    {results, &text_form, false,
-     "what it says of the axes of its results: `inputs`, the axes of all operands as they came"},
+    {results, &handed_back_form, false,
+     "what it hands back for the results of the operator and their axes: `inputs`, the axes of all "
+     "operands as they came; `sequence`; `one` value"},
 };
 constexpr Form batching_form{.name = "Batching", .null = true, .fields = batching_fields};
 

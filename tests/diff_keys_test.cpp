@@ -78,6 +78,7 @@ constexpr Exception exceptions[] = {
     {"operators.kernels.values", "how the code is written; rules hold it against `attributes`"},
     {"operators.kernels.layout", "how a lowering is written; a rule holds it against its siblings"},
     {"operators.kernels.variadic", "what could not be read, not what is registered"},
+    {"operators.jvp.results", "how the code is written; rules hold it against `multiple_results`"},
     {"operators.jvp.uses", "how the code is written; rules hold it against `attributes`"},
     {"operators.kernels.reads", "what a creator looks for; rules hold it against what it declares"},
     {"operators.kernels.built.*", "what the creator's plugins do; rules hold it against itself"},

@@ -392,6 +392,7 @@ void PythonRegistrationBuilder::read_bodies(PythonRegistration& made) {
       break;
     case PythonKind::primitive_batching:
       if (!made.functions.empty()) read_axes(syntax_, scopes_, made.functions.front(), made);
+      read_sequences(made);
       break;
     case PythonKind::torch_autograd:
       for (const PythonFunction& function : made.functions) {
@@ -403,6 +404,7 @@ void PythonRegistrationBuilder::read_bodies(PythonRegistration& made) {
     case PythonKind::primitive_jvp:
       // `defbilinear` makes transposes itself.
       if (made.how.ends_with("defjvp")) read_tangents(made, 0);
+      read_sequences(made);
       break;
     case PythonKind::torch_custom_op:
     case PythonKind::torch_triton_op:
@@ -517,7 +519,10 @@ PythonRegistration PythonRegistrationBuilder::from_table(const PythonTableForm& 
   if (rule != no_syntax) {
     made.functions.push_back(python_function(syntax_, scopes_, constants_, rule));
   }
-  if (form.name == "primitive_jvps") read_tangents(made, 1);
+  if (form.name == "primitive_jvps") {
+    read_tangents(made, 1);
+    read_sequences(made);
+  }
   if (made.kind == PythonKind::primitive_batching) read_bodies(made);
   return made;
 }

@@ -43,6 +43,7 @@ class PythonRegistrationBuilder {
   void infer_schema(PythonRegistration& made) const;
   void read_derivative_bodies(PythonRegistration& made);
   void read_bodies(PythonRegistration& made);
+  void read_sequences(PythonRegistration& made);
   void read_multiple_results(PythonRegistration& made);
   bool says_results_of_others() const;
   void read_tangents(PythonRegistration& made, std::size_t place);

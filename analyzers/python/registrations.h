@@ -221,6 +221,20 @@ enum class PythonLayouts : std::uint8_t {
   open,
 };
 
+// Whether a rule hands back sequences for the results of its primitive.
+struct PythonSequence {
+  enum class Kind : std::uint8_t {
+    unknown,
+    sequence,
+    // One value, which is no sequence.
+    one,
+  };
+
+  Kind kind = Kind::unknown;
+  // What is handed back.
+  PythonPlace place;
+};
+
 struct PythonRegistration {
   PythonKind kind = PythonKind::torch_library;
   // What was called, by its full name as far as imports tell it: `torch.library.define`.
@@ -259,6 +273,8 @@ struct PythonRegistration {
   PythonPlace axes_place;
   // It hands back the axes of all operands for those of its results, here.
   PythonPlace axes_returned;
+  // `primitive_batching`, and of the first of the functions that tells of `primitive_jvp`.
+  PythonSequence sequences;
   // `primitive_lowering`.
   PythonLayouts layouts = PythonLayouts::unknown;
   PythonPlace layouts_place;

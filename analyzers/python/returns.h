@@ -23,6 +23,9 @@ class PythonReturns {
   // Of a function of JAX: a list is as good as a tuple, and functions of `jax.numpy` give arrays.
   std::vector<PythonReturn> of_jax(SyntaxIndex function);
 
+  // Surely one array.
+  bool is_array(SyntaxIndex expression) const { return is_array(expression, 0); }
+
   // One `None`, of a function that computes gradients, names them, and ends without a `return`. It
   // may be meant to be never called where it does nothing.
   std::optional<PythonReturn> end_of(SyntaxIndex function) const;

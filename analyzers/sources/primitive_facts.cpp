@@ -132,7 +132,18 @@ class PrimitiveWriter {
       write_function(Key::function, *jvp, jvp->said.functions.front());
     }
     write_tangents(*jvp);
+    write_sequences(*jvp);
     writer_.close(object);
+  }
+
+  // For the results of the primitive, where it has several: a rule of one is read as if it had.
+  void write_sequences(const PrimitiveRecord& rule) {
+    const PythonSequence& said = rule.said.sequences;
+    const PrimitiveRecord* maker = only(PythonKind::primitive);
+    if (maker == nullptr || !maker->said.multiple_results.value_or(false)) return;
+    if (said.kind == PythonSequence::Kind::unknown || !rule.said.conditions.empty()) return;
+    writer_.text(Key::results, said.kind == PythonSequence::Kind::one ? "one" : "sequence",
+                 {rule.file, said.place.offset, said.place.length});
   }
 
   void write_tangents(const PrimitiveRecord& jvp) {
@@ -180,6 +191,8 @@ class PrimitiveWriter {
     if (rule->said.axes_returned.length > 0) {
       const PythonPlace& place = rule->said.axes_returned;
       writer_.text(Key::results, "inputs", {rule->file, place.offset, place.length});
+    } else {
+      write_sequences(*rule);
     }
     writer_.close(object);
   }

@@ -215,6 +215,14 @@ std::vector<Mistake> autograd_mistakes() {
              {"kind", "custom"}, {"results", "inputs"}, {"function", {{"name", "planted_batch"}}}};
          return true;
        }},
+      {"jvp-nonsequence", "a JVP rule that hands one value back for several",
+       [](Place& place) {
+         if (!is_system(place, "jax")) return false;
+         place.item["multiple_results"] = true;
+         place.item["jvp"] = {
+             {"kind", "custom"}, {"results", "one"}, {"function", {{"name", "planted_jvp"}}}};
+         return true;
+       }},
       {"batch-unmapped", "a batching rule that asks for no axis",
        [](Place& place) {
          const Json& inputs = at(place.item, "inputs");
