@@ -132,6 +132,7 @@ constexpr Exception exceptions[] = {
     {"caches.tested", "how long tuning takes, which no result depends on"},
     {"caches.in_place", "rules hold it against `uses`"},
     {"caches.reads.*", "what the key should be made of: rules hold it against `key_parts`"},
+    {"caches.names", "how the code is written; rules hold it against `suffix`"},
     {"caches.temporary", "content, not how entries are named"},
     {"caches.entries.*", "content, not how entries are named"},
     {"dispatch.predicate.name", "a name in the code"},

@@ -386,10 +386,15 @@ class DocumentWriter {
     for (const FileRecords& file : records_.files) code.push_back(&file.keys);
     const std::vector<KeyRecord> keys = join_keys(code);
     for (const KeyRecord& record : keys) files.insert(record.place.file);
+    for (const SuffixRecord& record : records_.suffixes) {
+      files.insert(record.chosen.file);
+      for (const SuffixRecord::Lookup& lookup : record.lookups) files.insert(lookup.place.file);
+    }
     if (files.empty()) return;
     begin({}, files, {}, writer);
     const std::uint32_t list = writer.open_list(Key::caches);
     write_caches(caches, writer);
+    write_suffixes(records_.suffixes, writer);
     write_keys(keys, writer);
     writer.close_list(list);
     writer.end();

@@ -21,6 +21,7 @@
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/ignores.h"
 #include "analyzers/sources/key_code.h"
+#include "analyzers/sources/library_suffixes.h"
 #include "analyzers/sources/mlx.h"
 #include "analyzers/sources/onnx.h"
 #include "analyzers/sources/paddle.h"
@@ -103,6 +104,7 @@ struct TreeRecords {
   std::vector<TorchRecord> native_gradients;
   PluginRecords plugins;
   std::vector<Engine> engines;
+  std::vector<SuffixRecord> suffixes;
   // By number of the file.
   std::vector<DeviceCode> devices;
 };

@@ -191,6 +191,7 @@ class SourceLoader {
     find_static_registrars();
     join_devices();
     find_engines();
+    records_.suffixes = find_suffix_records(paths_, texts_);
     ask_types();
     write_documents(records_, folder_, paths_, facts_);
     if (facts_.documents.empty() && facts_.problems.empty()) facts_ = {};

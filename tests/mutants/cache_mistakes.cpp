@@ -33,6 +33,12 @@ std::vector<Mistake> cache_mistakes() {
                       return has(place.item, "temporary_name") &&
                              drop(place.item["temporary_name"], "uuid");
                     }),
+      cache_mistake("cache-suffix-hardcoded", "look-up by the suffix of one system",
+                    [](Place& place) {
+                      place.item["suffix"] = "platform";
+                      place.item["names"] = {".so"};
+                      return true;
+                    }),
       cache_mistake("cache-prefix-bleed", "look-up by prefix",
                     [](Place& place) {
                       place.item["match"] = "prefix";
