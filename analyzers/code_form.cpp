@@ -29,6 +29,8 @@ constexpr Field registrar_object_fields[] = {
     {operator_, &text_form, false, "as which a kernel, `type`, chooses its code"},
     {max, &count_form, false, "entries that it has room for"},
     {calls, &count_form, false, "entries that are added whatever happens"},
+    {replace, &truth_form, false,
+     "it hands a target to XLA, under a name that may be registered to replace its handler"},
     {namespace_, &text_form, false, "of a block that takes a namespace as a whole"},
     {when, &text_form, false, "condition of the build that it depends on"},
     {uses, &registrar_uses_form, false,

@@ -276,6 +276,13 @@ class FileLoader {
       read_derivatives(found.registrations, number, records_.files[number].derivatives);
       read_primitives(found.registrations, number, records_.files[number].primitives);
       read_registrars_python(found.registrations, number, records_.files[number].registrars);
+      const bool targets = std::any_of(
+          found.registrations.begin(), found.registrations.end(),
+          [](const PythonRegistration& one) { return one.kind == PythonKind::ffi_target; });
+      if (targets) {
+        read_repeated_targets(find_repeated_targets(file), number,
+                              records_.files[number].registrars);
+      }
       read_tvm_python(found.registrations, number, records_.files[number].tvm);
       for (PythonProblem& problem : found.problems) {
         note(number, std::move(problem.message), problem.place.offset, problem.place.length);

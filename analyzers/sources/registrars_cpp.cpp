@@ -282,6 +282,7 @@ void write_registrars(const std::vector<RegistrarRecord>& records, PlacedWriter&
     writer.text_if(Key::operator_, record.of_operator, record.place);
     if (record.most) writer.count(Key::max, *record.most, record.place);
     if (record.added) writer.count(Key::calls, *record.added, record.place);
+    if (record.replaces) writer.truth(Key::replace, *record.replaces, record.place);
     writer.text_if(Key::namespace_, record.space, record.place);
     writer.text_if(Key::when, record.when.text(), record.place);
     if (record.says_uses) {

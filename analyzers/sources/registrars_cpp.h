@@ -36,6 +36,8 @@ struct RegistrarRecord {
   // Of other units, and made by code when the program starts.
   std::vector<RegistrarUse> uses;
   bool says_uses = false;
+  // It hands a target to XLA: whether once more under a name that is registered, if asked for.
+  std::optional<bool> replaces;
   // Told by libclang.
   bool typed = false;
   SourcePlace place;

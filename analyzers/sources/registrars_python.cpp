@@ -28,4 +28,16 @@ void read_registrars_python(const std::vector<PythonRegistration>& registrations
   }
 }
 
+void read_repeated_targets(const std::vector<PythonRepeatedTarget>& targets, std::uint32_t file,
+                           std::vector<RegistrarRecord>& records) {
+  for (const PythonRepeatedTarget& target : targets) {
+    RegistrarRecord record;
+    record.type = target.how;
+    record.name = target.within;
+    record.replaces = target.repeats;
+    record.place = {file, target.place.offset, target.place.length};
+    records.push_back(std::move(record));
+  }
+}
+
 }  // namespace opseal

@@ -32,6 +32,10 @@ std::vector<Mistake> code_mistakes() {
          return true;
        },
        ""},
+      {"replace-unsupported", "a target that is registered again to replace its handler",
+       [](Place& place) {
+         return add_registrar(place, {{"type", "jax.ffi.register_ffi_target"}, {"replace", true}});
+       }},
       {"registrar-automatic", "a library that is local to a function",
        [](Place& place) {
          return add_registrar(place,
