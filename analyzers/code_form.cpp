@@ -31,6 +31,8 @@ constexpr Field registrar_object_fields[] = {
     {calls, &count_form, false, "entries that are added whatever happens"},
     {replace, &truth_form, false,
      "it hands a target to XLA, under a name that may be registered to replace its handler"},
+    {reads, &texts_form, false, "of an error that tells of a missed look-up: what was looked into"},
+    {listed, &texts_form, false, "and what it says is there, as written; empty: nothing, ever"},
     {namespace_, &text_form, false, "of a block that takes a namespace as a whole"},
     {when, &text_form, false, "condition of the build that it depends on"},
     {uses, &registrar_uses_form, false,

@@ -241,10 +241,11 @@ class FileLoader {
     const bool keys = may_hold_key_classes(bytes);
     const bool triton = may_hold_triton(bytes);
     const bool foreign = may_hold_foreign(bytes);
+    const bool misses = may_hold_miss_errors(bytes);
     const bool told =
         registers || autograd || gradients || caches || support || alternatives || triton;
     const bool tables = may_hold_tables(bytes);
-    if (!told && !tables && !keys && !foreign) return;
+    if (!told && !tables && !keys && !foreign && !misses) return;
     try {
       const ParsedPython file(bytes);
       if (tables) records_.files[number].python_tables = find_python_tables(file);
@@ -259,6 +260,9 @@ class FileLoader {
       }
       if (keys) records_.files[number].keys = read_key_classes(file, number);
       if (caches) add_caches(number, find_python_caches(file));
+      if (misses) {
+        read_miss_errors(find_miss_errors(file), number, records_.files[number].registrars);
+      }
       if (foreign) records_.files[number].foreign.push_back({number, find_python_foreign(file)});
       if (triton) records_.files[number].triton.push_back({number, find_python_triton(file)});
       if (autograd) {

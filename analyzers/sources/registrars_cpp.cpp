@@ -283,6 +283,12 @@ void write_registrars(const std::vector<RegistrarRecord>& records, PlacedWriter&
     if (record.most) writer.count(Key::max, *record.most, record.place);
     if (record.added) writer.count(Key::calls, *record.added, record.place);
     if (record.replaces) writer.truth(Key::replace, *record.replaces, record.place);
+    if (record.listed) {
+      writer.texts(Key::reads, {record.registry}, record.place);
+      const std::uint32_t shown = writer.open(Key::listed, NodeType::list, record.listed_place);
+      writer.text_if(Key::none, *record.listed, record.listed_place);
+      writer.close(shown);
+    }
     writer.text_if(Key::namespace_, record.space, record.place);
     writer.text_if(Key::when, record.when.text(), record.place);
     if (record.says_uses) {

@@ -38,6 +38,11 @@ struct RegistrarRecord {
   bool says_uses = false;
   // It hands a target to XLA: whether once more under a name that is registered, if asked for.
   std::optional<bool> replaces;
+  // Of an error for a missed look-up: what was looked into, and the list of what is there, as
+  // written.
+  std::string registry;
+  std::optional<std::string> listed;
+  SourcePlace listed_place;
   // Told by libclang.
   bool typed = false;
   SourcePlace place;

@@ -40,4 +40,18 @@ void read_repeated_targets(const std::vector<PythonRepeatedTarget>& targets, std
   }
 }
 
+void read_miss_errors(const std::vector<PythonMissError>& errors, std::uint32_t file,
+                      std::vector<RegistrarRecord>& records) {
+  for (const PythonMissError& error : errors) {
+    RegistrarRecord record;
+    record.type = error.error;
+    record.name = error.within;
+    record.registry = error.registry;
+    record.listed = error.listed;
+    record.listed_place = {file, error.list_place.offset, error.list_place.length};
+    record.place = {file, error.place.offset, error.place.length};
+    records.push_back(std::move(record));
+  }
+}
+
 }  // namespace opseal

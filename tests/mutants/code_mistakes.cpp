@@ -36,6 +36,10 @@ std::vector<Mistake> code_mistakes() {
        [](Place& place) {
          return add_registrar(place, {{"type", "jax.ffi.register_ffi_target"}, {"replace", true}});
        }},
+      {"error-context-empty", "an error that lists nothing",
+       [](Place& place) {
+         return add_registrar(place, {{"type", "KernelNotFound"}, {"listed", Json::array()}});
+       }},
       {"registrar-automatic", "a library that is local to a function",
        [](Place& place) {
          return add_registrar(place,
