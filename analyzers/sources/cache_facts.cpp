@@ -9,16 +9,12 @@
 namespace opseal {
 namespace {
 
-SourcePlace place_at(const PythonPlace& place, std::uint32_t file) {
-  return {file, place.offset, place.length};
-}
-
 class CacheWriter {
  public:
   CacheWriter(const CacheRecord& record, PlacedWriter& writer)
       : cache_(record.cache),
-        file_(record.file),
-        place_(place_at(record.cache.place, record.file)),
+        record_(record),
+        place_(place_at(record.cache.place)),
         writer_(writer) {}
 
   void write() {
@@ -26,19 +22,19 @@ class CacheWriter {
     writer_.text(Key::name, cache_.name, place_);
     writer_.text(Key::kind, cache_.kind, place_);
     writer_.text_if(Key::backs, cache_.backs, place_);
-    writer_.text_if(Key::hash, cache_.hash, place_at(cache_.hash_place, file_));
+    writer_.text_if(Key::hash, cache_.hash, place_at(cache_.hash_place));
     if (cache_.unseparated) {
-      writer_.truth(Key::separated, false, place_at(*cache_.unseparated, file_));
+      writer_.truth(Key::separated, false, place_at(*cache_.unseparated));
     }
     if (cache_.separated) {
-      writer_.truth(Key::separated, true, place_at(*cache_.separated, file_));
+      writer_.truth(Key::separated, true, place_at(*cache_.separated));
     }
     if (cache_.by_time) {
-      const SourcePlace place = place_at(*cache_.by_time, file_);
+      const SourcePlace place = place_at(*cache_.by_time);
       writer_.texts(Key::freshness, {"mtime"}, place);
     }
     if (cache_.by_presence) {
-      writer_.texts(Key::freshness, {"none"}, place_at(*cache_.by_presence, file_));
+      writer_.texts(Key::freshness, {"none"}, place_at(*cache_.by_presence));
     }
     if (!cache_.required.empty()) writer_.texts(Key::required_inputs, cache_.required, place_);
     if (cache_.parts_known) {
@@ -48,7 +44,7 @@ class CacheWriter {
     if (!cache_.arguments.empty()) writer_.texts(Key::arguments, cache_.arguments, place_);
     if (!cache_.handed.empty()) write_names(Key::uses, cache_.handed);
     if (cache_.tried) {
-      writer_.count(Key::tested, *cache_.tried, place_at(cache_.tried_place, file_));
+      writer_.count(Key::tested, *cache_.tried, place_at(cache_.tried_place));
       write_names(Key::in_place, cache_.changed);
     }
     if (cache_.inputs_known) write_inputs();
@@ -57,10 +53,17 @@ class CacheWriter {
   }
 
  private:
+  SourcePlace place_at(const PythonPlace& place) const {
+    if (record_.tail == 0 || place.offset < record_.tail) {
+      return {record_.file, place.offset, place.length};
+    }
+    return {record_.tail_file, place.offset - record_.tail, place.length};
+  }
+
   void write_names(Key key, const std::vector<PythonKeyPart>& parts) {
     const std::uint32_t list = writer_.open(key, NodeType::list, place_);
     for (const PythonKeyPart& part : parts) {
-      writer_.text(Key::none, part.name, place_at(part.place, file_));
+      writer_.text(Key::none, part.name, place_at(part.place));
     }
     writer_.close(list);
   }
@@ -68,7 +71,7 @@ class CacheWriter {
   void write_parts(Key key, const std::vector<PythonKeyPart>& parts, bool with_form) {
     const std::uint32_t list = writer_.open(key, NodeType::list, place_);
     for (const PythonKeyPart& part : parts) {
-      const SourcePlace place = place_at(part.place, file_);
+      const SourcePlace place = place_at(part.place);
       const std::uint32_t item = writer_.open(Key::none, NodeType::object, place);
       writer_.text(Key::name, part.name, place);
       writer_.text_if(Key::input, part.input, place);
@@ -84,13 +87,13 @@ class CacheWriter {
     for (const PythonKeyPart& part : cache_.parts) {
       if (std::find(written.begin(), written.end(), part.input) != written.end()) continue;
       written.push_back(part.input);
-      writer_.text(Key::none, part.input, place_at(part.place, file_));
+      writer_.text(Key::none, part.input, place_at(part.place));
     }
     writer_.close(list);
   }
 
   const PythonCache& cache_;
-  std::uint32_t file_;
+  const CacheRecord& record_;
   SourcePlace place_;
   PlacedWriter& writer_;
 };

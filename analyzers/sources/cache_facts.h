@@ -13,6 +13,9 @@ class PlacedWriter;
 struct CacheRecord {
   std::uint32_t file = 0;
   PythonCache cache;
+  // Places from this offset on are those of another file, from its begin; 0: there are none.
+  std::uint32_t tail = 0;
+  std::uint32_t tail_file = 0;
 };
 
 // Into the list of caches.

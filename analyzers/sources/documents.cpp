@@ -381,7 +381,10 @@ class DocumentWriter {
   void write_cache_document(PlacedWriter& writer) {
     const std::vector<CacheRecord> caches = gathered(&FileRecords::caches);
     std::set<std::uint32_t> files;
-    for (const CacheRecord& record : caches) files.insert(record.file);
+    for (const CacheRecord& record : caches) {
+      files.insert(record.file);
+      if (record.tail > 0) files.insert(record.tail_file);
+    }
     std::vector<const KeyCode*> code;
     for (const FileRecords& file : records_.files) code.push_back(&file.keys);
     const std::vector<KeyRecord> keys = join_keys(code);

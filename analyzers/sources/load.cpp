@@ -22,6 +22,7 @@
 #include "analyzers/sources/extensions.h"
 #include "analyzers/sources/file_records.h"
 #include "analyzers/sources/handlers.h"
+#include "analyzers/sources/imported_keys.h"
 #include "analyzers/sources/kernel_writes.h"
 #include "analyzers/sources/load_callers.h"
 #include "analyzers/sources/load_code.h"
@@ -191,6 +192,7 @@ class SourceLoader {
     find_static_registrars();
     join_devices();
     find_engines();
+    find_imported_keys(paths_, texts_, records_.files);
     records_.suffixes = find_suffix_records(paths_, texts_);
     ask_types();
     write_documents(records_, folder_, paths_, facts_);
