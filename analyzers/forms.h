@@ -42,7 +42,8 @@ inline constexpr std::string_view system_words[] = {"brainevent",
                                                     "triton",
                                                     "ctypes",
                                                     "mlx",
-                                                    "torch-native"};
+                                                    "torch-native",
+                                                    "onnxruntime-extensions"};
 inline constexpr Form system_form{.text = true, .words = system_words};
 
 inline constexpr std::string_view tier_words[] = {"lexed", "typed"};

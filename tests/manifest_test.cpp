@@ -430,7 +430,7 @@ TEST_CASE("a word that nothing is near to is answered with all words") {
                 "`tinyinfer` is no word for `system`, expected one of `brainevent`, `jax`, "
                 "`braintrace`, `torch`, `onnxruntime`, `tensorflow`, `tflite`, `tensorrt`, `ggml`, "
                 "`tvm-ffi`, `executorch`, `fuel`, `torch-autograd`, `jax-derivatives`, `paddle`, "
-                "`engine`, `triton`, `ctypes`, `mlx` and `torch-native` "
+                "`engine`, `triton`, `ctypes`, `mlx`, `torch-native` and `onnxruntime-extensions` "
                 "(`engine` for a system of "
                 "your own)");
   check_problem(read_text(R"({"opseal_manifest": 1, "system": "pytorch"})"), "\"pytorch\"",

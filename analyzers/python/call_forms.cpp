@@ -106,6 +106,7 @@ constexpr PythonCallForm forms[] = {
     {"load_cuda_inline", Home::anywhere, Kind::ffi_library, "name:name cuda_sources functions"},
     {"lower_builtin", Home::numba, Kind::numba_extension, "*"},
     {"njit", Home::numba, Kind::numba_kernel, "signature_or_function", {}, {}, true},
+    {"onnx_op", Home::anywhere, Kind::onnx_function, "| op_type:name inputs outputs attrs"},
     {"overload", Home::numba, Kind::numba_extension, "func:name"},
     {"overload_attribute", Home::numba, Kind::numba_extension, "typ attr:name"},
     {"overload_method", Home::numba, Kind::numba_extension, "typ attr:name"},

@@ -101,7 +101,14 @@ PythonArgument PythonRegistrationBuilder::argument_of(const BoundArgument& argum
   PythonArgument made;
   made.name = argument.keyword;
   made.value = text_of(argument.value);
-  const PythonConstant constant = constants_.of(argument.value);
+  PythonConstant constant = constants_.of(argument.value);
+  // Attributes and their types: the names count.
+  if (constant.kind == PythonConstant::Kind::dictionary && made.name == "attrs") {
+    constant.kind = PythonConstant::Kind::list;
+    std::vector<PythonConstant> keys;
+    for (std::size_t i = 0; i < constant.items.size(); i += 2) keys.push_back(constant.items[i]);
+    constant.items = std::move(keys);
+  }
   if (constant.kind != PythonConstant::Kind::list) return made;
   made.list = true;
   // Long lists are data, not what a registration says.
@@ -491,7 +498,7 @@ PythonRegistration PythonRegistrationBuilder::from_call(const PythonCallee& call
       const bool by_function =
           made.kind == PythonKind::triton_kernel || made.kind == PythonKind::numba_kernel ||
           made.kind == PythonKind::custom_derivative || made.kind == PythonKind::tvm_function ||
-          (is_compile_guard(made) && !given);
+          made.kind == PythonKind::onnx_function || (is_compile_guard(made) && !given);
       if (by_function && made.name.state == State::absent) {
         made.name = {State::decided, excerpt(name), place_of(name)};
       }

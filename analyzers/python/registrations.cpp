@@ -288,7 +288,7 @@ bool may_hold_registrations(std::string_view text) {
        "ffi_call",      "ffi_lowering",         "Primitive",  "primitive_",      "XLACustomKernel",
        "def_",          "custom_vjp",           "custom_jvp", "triton",          "numba",
        "tvm",           "register_etp",         "load_c",     "register_fake",   "register_kernel",
-       "custom_op(",    "torch_compile_guard"});
+       "custom_op(",    "torch_compile_guard",  "onnx_op"});
   return words.occur_in(text);
 }
 
@@ -368,6 +368,8 @@ std::string_view to_text(PythonKind kind) {
       return "tvm_object";
     case PythonKind::tvm_lookup:
       return "tvm_lookup";
+    case PythonKind::onnx_function:
+      return "onnx_function";
   }
   return "";
 }

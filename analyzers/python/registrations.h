@@ -72,6 +72,8 @@ enum class PythonKind : std::uint8_t {
   tvm_object,
   // `get_global_func("name")`.
   tvm_lookup,
+  // `onnx_op`: an operator of onnxruntime-extensions that a function of Python computes.
+  onnx_function,
 };
 
 std::string_view to_text(PythonKind kind);

@@ -30,6 +30,7 @@ class DocumentWriter {
     write_torch_document(writer);
     write_primitive_documents(writer);
     write_onnx_document(writer);
+    write_onnx_function_document(writer);
     write_paddle_document(writer);
     write_autograd_document(writer);
     write_derivative_document(writer);
@@ -214,6 +215,14 @@ class DocumentWriter {
     if (files.empty()) return;
     begin("onnxruntime", files, undecided, writer);
     write_onnx(records, folder_.partial, writer);
+    writer.end();
+  }
+
+  void write_onnx_function_document(PlacedWriter& writer) {
+    const std::vector<OnnxFunctionRecord> records = gathered(&FileRecords::onnx_functions);
+    if (records.empty()) return;
+    begin("onnxruntime-extensions", files_of(records), {}, writer);
+    write_onnx_functions(records, writer);
     writer.end();
   }
 

@@ -24,6 +24,7 @@
 #include "analyzers/sources/library_suffixes.h"
 #include "analyzers/sources/mlx.h"
 #include "analyzers/sources/onnx.h"
+#include "analyzers/sources/onnx_python.h"
 #include "analyzers/sources/paddle.h"
 #include "analyzers/sources/plugin_classes.h"
 #include "analyzers/sources/primitives.h"
@@ -65,6 +66,7 @@ struct FileRecords {
   std::vector<DerivativeRecord> derivatives;
   std::vector<TensorflowRecord> tensorflow;
   std::vector<CacheRecord> caches;
+  std::vector<OnnxFunctionRecord> onnx_functions;
   KeyCode keys;
   std::vector<IgnoreComment> ignores;
   // Of Python; those of C++ are found in whole folders.

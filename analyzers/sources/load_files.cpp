@@ -287,6 +287,7 @@ class FileLoader {
         read_repeated_targets(find_repeated_targets(file), number,
                               records_.files[number].registrars);
       }
+      read_onnx_python(found.registrations, number, records_.files[number].onnx_functions);
       read_tvm_python(found.registrations, number, records_.files[number].tvm);
       for (PythonProblem& problem : found.problems) {
         note(number, std::move(problem.message), problem.place.offset, problem.place.length);
