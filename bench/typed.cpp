@@ -1,19 +1,25 @@
 // How long libclang takes for each file of the folders given, without headers, as the typed tier
 // asks for it; and, where it is installed, how long clang-tidy takes for the same files with one
 // trivial check and nothing to find the headers with. Arguments: `[--most FILES] [--tidy PROGRAM]
-// PROGRAM FOLDER...`, where PROGRAM is opseal.
+// PROGRAM FOLDER...`, where PROGRAM is opseal. `--built yes` measures instead those files that a
+// `compile_commands.json` in the folder has a command for, with their headers: without a cache of
+// precompiled headers, with one that is empty, and with what that one has then.
 
 #include "analyzers/clang/typed.h"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
 
+#include "analyzers/clang/compile_commands.h"
 #include "analyzers/clang/prelude.h"
 #include "analyzers/source/source_tree.h"
 #include "cli/process.h"
@@ -40,18 +46,53 @@ std::vector<std::string> sources_below(const std::string& folder) {
   return paths;
 }
 
+int measure_built(const std::string& program, const std::string& folder, std::size_t most) {
+  CompileCommands commands;
+  commands.read_folder(folder);
+  std::vector<TypedQuestion> questions;
+  for (const std::string& path : sources_below(folder)) {
+    TypedQuestion question;
+    question.open_path = fs::absolute(path).lexically_normal().string();
+    question.path = question.open_path;
+    question.root = fs::absolute(folder).lexically_normal().string();
+    question.flags = commands.flags_of(question.open_path);
+    question.seconds = 120;
+    if (!question.flags.empty() && questions.size() < most) questions.push_back(question);
+  }
+  if (questions.empty()) return 1;
+  std::string pattern = (fs::temp_directory_path() / "opseal_bench_XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) return 1;
+  for (const char* what : {"without a cache", "with an empty cache", "with a full cache"}) {
+    const bool caches = std::string_view(what) != "without a cache";
+    for (TypedQuestion& question : questions) question.cache = caches ? pattern : "";
+    const Clock::time_point start = Clock::now();
+    const TypedAnswers answers = ask_clang(program, questions, 1);
+    const double spent = milliseconds_since(start);
+    const auto full = std::count_if(answers.answers.begin(), answers.answers.end(),
+                                    [](const TypedAnswer& answer) { return answer.full; });
+    std::printf("%s: %zu files, %ld with their headers, %.0f ms for each\n", what, questions.size(),
+                static_cast<long>(full), spent / static_cast<double>(questions.size()));
+  }
+  std::error_code error;
+  fs::remove_all(pattern, error);
+  return 0;
+}
+
 int run(std::vector<std::string> arguments) {
   std::size_t most = 200;
+  bool built = false;
   std::string tidy = "clang-tidy";
   while (arguments.size() > 1 && arguments[0].starts_with("--")) {
     if (arguments[0] == "--most") most = std::stoul(arguments[1]);
     if (arguments[0] == "--tidy") tidy = arguments[1];
+    if (arguments[0] == "--built") built = arguments[1] == "yes";
     arguments.erase(arguments.begin(), arguments.begin() + 2);
   }
   if (arguments.size() < 2) {
-    std::fputs("usage: [--most FILES] [--tidy PROGRAM] OPSEAL FOLDER...\n", stderr);
+    std::fputs("usage: [--most FILES] [--tidy PROGRAM] [--built yes] OPSEAL FOLDER...\n", stderr);
     return 2;
   }
+  if (built) return measure_built(arguments[0], arguments[1], most);
   std::vector<std::string> paths;
   for (std::size_t at = 1; at < arguments.size(); ++at) {
     for (std::string& path : sources_below(arguments[at])) paths.push_back(std::move(path));

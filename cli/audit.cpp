@@ -45,8 +45,10 @@ std::uint64_t read_files(Discovered& found, const Settings& settings, unsigned t
                          Audit& audit) {
   Facts& facts = audit.facts;
   TypedOutcome outcome;
-  const TypedOptions typed{
-      .wanted = settings.typed, .program = "/proc/self/exe", .outcome = &outcome};
+  const TypedOptions typed{.wanted = settings.typed,
+                           .program = "/proc/self/exe",
+                           .cache = settings.own_cache,
+                           .outcome = &outcome};
   std::vector<Facts> parts(found.inputs.size());
   std::vector<MacroUses> macro_uses(found.inputs.size());
   // A single library is read on all threads, and of many each on one.

@@ -54,6 +54,8 @@ void add_reading_options(CLI::App& app, Options& options) {
   app.add_option("--tier", options.tier,
                  "lexed: read C++ as text (default); typed: ask libclang for types, too")
       ->check(CLI::IsMember({"lexed", "typed"}));
+  app.add_flag("--no-cache", options.no_cache,
+               "--tier typed: don't keep precompiled headers for the next run, nor read any");
   app.add_option("-j,--threads", options.threads, "threads; 0: one for each core")
       ->check(CLI::Range(0u, 256u));
 }

@@ -47,6 +47,8 @@ struct Options {
   unsigned threads = 0;
   // `lexed`, `typed`; empty: as the configuration says.
   std::string tier;
+  // Nothing is kept for the next run, and nothing read that an earlier one kept.
+  bool no_cache = false;
 
   // init: to standard output
   bool print = false;

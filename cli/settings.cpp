@@ -102,6 +102,17 @@ std::string cache_directory(const std::string& written, const std::string& base)
   return (fs::path(base) / written).lexically_normal().string();
 }
 
+// https://specifications.freedesktop.org/basedir-spec: a relative path is to be passed over.
+std::string own_cache_folder() {
+  if (const char* stated = std::getenv("OPSEAL_CACHE_DIR"); stated != nullptr) return stated;
+  const auto below = [](const char* variable, const char* rest) {
+    const char* value = std::getenv(variable);
+    return value != nullptr && *value == '/' ? value + std::string(rest) : std::string();
+  };
+  const std::string stated = below("XDG_CACHE_HOME", "/opseal");
+  return stated.empty() ? below("HOME", "/.cache/opseal") : stated;
+}
+
 void apply_config(const Config& config, Settings& settings) {
   if (!config.profile.empty()) settings.profile = parse_profile(config.profile);
   if (!config.fail_on.empty()) set_fail_on(settings, config.fail_on);
@@ -218,6 +229,7 @@ Settings make_settings(const Options& options) {
     settings.exclude.push_back(exclusion(pattern, std::filesystem::current_path().string()));
   }
   settings.strict = options.strict;
+  if (!options.no_cache) settings.own_cache = own_cache_folder();
   if (!options.tier.empty()) settings.typed = options.tier == "typed";
   if (!options.platforms.empty() || !options.architectures.empty()) {
     settings.also_stated = {settings.stated.file, {}, {}, std::move(settings.stated.joins)};

@@ -55,6 +55,8 @@ struct Settings {
   bool strict = false;
   // libclang is asked about C++ sources.
   bool typed = false;
+  // Where opseal keeps what makes the next run faster; empty: nowhere.
+  std::string own_cache;
   // `required_platforms` and `architectures`, and the text that states them.
   StatedSettings stated;
   // What the file states where the command line states the rest.

@@ -149,7 +149,8 @@ TEST_CASE("typed: where a tree is on disk follows from one of its files") {
 
 TEST_CASE("typed: without the library nothing is asked, and the reason is told") {
   TypedOutcome outcome;
-  const TypedOptions options{.wanted = true, .program = "/bin/false", .outcome = &outcome};
+  const TypedOptions options{
+      .wanted = true, .program = "/bin/false", .cache = {}, .outcome = &outcome};
   SourceFolder folder;
   folder.place.path = "project";
   InputFile file;
@@ -160,7 +161,8 @@ TEST_CASE("typed: without the library nothing is asked, and the reason is told")
   const Facts facts = load_sources(folder, 2, {}, nullptr, options);
   // A child that says nothing costs the answers.
   CHECK(facts.documents.empty());
-  const TypedOptions absent{.wanted = true, .program = "/nowhere/opseal", .outcome = &outcome};
+  const TypedOptions absent{
+      .wanted = true, .program = "/nowhere/opseal", .cache = {}, .outcome = &outcome};
   load_sources(folder, 2, {}, nullptr, absent);
   CHECK(outcome.reason() == "can't start /nowhere/opseal again");
 }

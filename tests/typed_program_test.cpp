@@ -2,12 +2,15 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <iostream>
 #include <string>
 
 #include "cli/process.h"
 #include "tests/support.h"
 #include "tests/tree.h"
+
+namespace fs = std::filesystem;
 
 namespace opseal::test {
 namespace {
@@ -30,7 +33,8 @@ constexpr const char* api_header =
     "#define TORCH_LIBRARY_IMPL(n, k, m) static void implement_##n(Block& m)\n";
 
 ProcessResult run(const std::string& library, std::vector<std::string> arguments) {
-  std::vector<std::string> command{"env"};
+  // In the folder of the test.
+  std::vector<std::string> command{"env", "OPSEAL_CACHE_DIR=cache"};
   if (!library.empty()) command.push_back("OPSEAL_LIBCLANG=" + library);
   command.insert(command.end(), {OPSEAL_BINARY, "check", "--select", "schema-type"});
   command.insert(command.end(), arguments.begin(), arguments.end());
@@ -120,6 +124,79 @@ TEST_CASE("typed: a file in CUDA is parsed as it is built, with a toolkit and wi
     CHECK(built.output.find("takes `int64_t n` where its schema has `float n`") !=
           std::string::npos);
   }
+}
+
+TEST_CASE("typed: what is precompiled is taken as long as it is what it was") {
+  const Tree tree;
+  tree.add("project/csrc/ops.cpp", source);
+  tree.add("framework/api.h", api_header);
+  const std::string root = tree.root().string();
+  tree.add("project/build/compile_commands.json",
+           R"([{"directory": ")" + root + R"(/project/build", "file": "../csrc/ops.cpp", )" +
+               R"("command": "g++ -I../../framework -c ../csrc/ops.cpp"}])");
+  const auto files = [](const std::string& suffix) {
+    std::vector<fs::path> found;
+    std::error_code error;
+    for (const auto& one : fs::directory_iterator("cache", error)) {
+      if (one.path().extension() == suffix) found.push_back(one.path());
+    }
+    return found;
+  };
+  const auto says = [](const std::string& text, std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"--no-config", "--tier", "typed", "project"});
+    return run("", more).output.find(text) != std::string::npos;
+  };
+  const std::string wrong = "takes `int64_t n` where its schema has `float n`";
+  const ProcessResult first = run("", {"--no-config", "--tier", "typed", "--no-cache", "project"});
+  if (is_skipped(first)) return;
+  CHECK(first.status == 1);
+  CHECK_FALSE(fs::exists("cache"));
+  CHECK(says(wrong));
+  REQUIRE(files(".pch").size() == 1);
+  REQUIRE(files(".entry").size() == 1);
+  CHECK(files(".new").empty());
+  const fs::path pch = files(".pch")[0];
+  const fs::path entry = files(".entry")[0];
+
+  // The same is taken again, and not made again.
+  const auto made = fs::last_write_time(pch);
+  CHECK(says(wrong));
+  CHECK(fs::last_write_time(pch) == made);
+
+  // Each way of damage is a miss, and what is there afterwards is whole.
+  const std::string good = read_file(pch);
+  const std::string good_entry = read_file(entry);
+  for (const std::size_t length : {std::size_t{0}, good.size() / 2, good.size() - 1}) {
+    tree.add(pch, good.substr(0, length));
+    CHECK(says(wrong));
+    CHECK(files(".pch").size() == 1);
+    CHECK(read_file(pch).size() == good.size());
+  }
+  std::string other = good;
+  other[other.size() / 2] = static_cast<char>(other[other.size() / 2] ^ 1);
+  tree.add(pch, other);
+  CHECK(says(wrong));
+  CHECK(read_file(pch) == good);
+  for (const std::string& text :
+       {std::string(), std::string("3:abc"), good_entry.substr(0, good_entry.size() / 2)}) {
+    tree.add(entry, text);
+    CHECK(says(wrong));
+    CHECK(read_file(entry) == good_entry);
+  }
+
+  // A header that says another thing, in as many bytes and with its old time of change.
+  const fs::path header = tree.root() / "framework/api.h";
+  const auto time = fs::last_write_time(header);
+  std::string text = api_header;
+  text.replace(text.find("typedef long"), 12, "typedef char");
+  tree.add("framework/api.h", text);
+  fs::last_write_time(header, time);
+  CHECK_FALSE(says(wrong));
+  // Where it can't be kept, it is parsed as ever.
+  tree.add("framework/api.h", api_header);
+  fs::remove_all("cache");
+  tree.add("cache", "a file");
+  CHECK(says(wrong));
 }
 
 }  // namespace opseal::test

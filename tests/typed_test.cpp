@@ -32,8 +32,11 @@ std::optional<Facts> read_with_types(Sources sources, std::uint32_t seconds = 10
     folder.files.push_back(file);
   }
   TypedOutcome outcome;
-  const TypedOptions options{
-      .wanted = true, .program = OPSEAL_BINARY, .seconds = seconds, .outcome = &outcome};
+  const TypedOptions options{.wanted = true,
+                             .program = OPSEAL_BINARY,
+                             .seconds = seconds,
+                             .cache = {},
+                             .outcome = &outcome};
   Facts facts = load_sources(folder, 2, {}, nullptr, options);
   if (!outcome.reason().empty()) {
     std::cout << "skipped: " << outcome.reason() << '\n';

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "analyzers/child_process.h"
+#include "analyzers/clang/headers_cache.h"
 #include "analyzers/clang/reader.h"
 #include "analyzers/clang/unit.h"
 #include "analyzers/process_limits.h"
@@ -48,6 +49,8 @@ int run_typed_child() {
   row.text(library.open ? std::to_string(library.version) : library.reason);
   if (!write_all(child_answer_descriptor, row.bytes()) || !library.open) return 0;
   const std::string input = read_input();
+  rlim_t seconds = 0;
+  HeadersCache headers(library.functions, [&seconds] { give_seconds(seconds); });
   RowReader reader(input);
   for (std::size_t number = 0; !reader.at_end(); ++number) {
     const TypedQuestion question = read_question(reader);
@@ -56,15 +59,23 @@ int run_typed_child() {
     row.text(typed_rows::begin);
     row.count(number);
     if (!write_all(child_answer_descriptor, row.bytes())) return 1;
-    give_seconds(question.seconds);
+    seconds = question.seconds;
+    give_seconds(seconds);
     row.clear();
     ClangUnit unit(library.functions);
-    const std::string problem = unit.parse(question);
+    std::string problem = unit.parse(question, &headers);
+    TypedFile file;
+    if (problem.empty()) file = read_with_types(unit, question);
+    if (problem.empty() && unit.wanted_bodies()) {
+      give_seconds(seconds);
+      problem = unit.parse(question, nullptr);
+      if (problem.empty()) file = read_with_types(unit, question);
+    }
     row.text(problem.empty() ? typed_rows::answer : typed_rows::failed);
     row.count(number);
     if (problem.empty()) {
       row.count(unit.is_full() ? 1 : 0);
-      write_answer(read_with_types(unit, question), row);
+      write_answer(file, row);
     } else {
       row.text(problem);
     }

@@ -200,9 +200,7 @@ bool StaticOrderReader::calls_code(CXCursor expression, int depth) const {
       // Empty strings and lists are made by the compiler.
       if (!is_constant_by_word(called) && !(is_std && parts.empty())) {
         const CXCursor definition = clang.getCursorDefinition(called);
-        const bool is_seen = !unit_.is_none(definition);
-        const std::string_view text = is_seen ? unit_.source(definition) : std::string_view("?");
-        if (!text.ends_with("{}") || text.find(':') != text.npos) return true;
+        if (unit_.is_none(definition) || !unit_.does_nothing(definition)) return true;
       }
     }
   }

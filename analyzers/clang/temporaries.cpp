@@ -106,7 +106,7 @@ void TemporaryReader::read_value(CXCursor value, CXCursor function) {
   const CXType type = unit_.canonical_type(object);
   if (type.kind != CXType_Record) return;
   const CXCursor record = clang.getTypeDeclaration(type);
-  if (!gives_own_memory(method) || !owns(record, 0)) return;
+  if (!owns(record, 0) || !gives_own_memory(method)) return;
   TypedPointer pointer;
   pointer.place = unit_.extent(call);
   pointer.expression = unit_.source(call).substr(0, longest_expression);
@@ -121,10 +121,14 @@ bool TemporaryReader::gives_own_memory(CXCursor method) const {
   const ClangFunctions& clang = unit_.clang();
   const std::string name = unit_.spelling(method);
   if (name.find("release") != name.npos || name.find("detach") != name.npos) return false;
+  // Of those of the standard library it is known.
+  if (is_one_of(unit_.qualified_name(clang.getCursorSemanticParent(method)), owning_types)) {
+    return is_one_of(name, giving);
+  }
   // What a template makes may have no body yet.
   const CXCursor pattern = clang.getSpecializedCursorTemplate(method);
   const CXCursor definition = clang.getCursorDefinition(unit_.is_none(pattern) ? method : pattern);
-  if (unit_.is_none(definition)) return is_one_of(name, giving);
+  if (unit_.is_none(definition) || !unit_.has_body(definition)) return is_one_of(name, giving);
   const std::string_view text = unit_.source(definition);
   const std::size_t body = text.find('{');
   if (body == text.npos) return is_one_of(name, giving);
@@ -181,7 +185,7 @@ bool TemporaryReader::look_at(CXCursor record, int depth) {
 bool TemporaryReader::frees(CXCursor destructor) const {
   const ClangFunctions& clang = unit_.clang();
   const CXCursor definition = clang.getCursorDefinition(destructor);
-  if (unit_.is_none(definition)) return false;
+  if (unit_.is_none(definition) || !unit_.has_body(definition)) return false;
   const std::string body = lower(unit_.source(definition));
   // Others may hold a counted one.
   for (const std::string_view count : {"--", "-=", "fetch_sub", "count", "ref", "share"}) {

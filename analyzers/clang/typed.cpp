@@ -68,7 +68,10 @@ class Asker {
  public:
   Asker(const std::string& program, const std::vector<TypedQuestion>& questions,
         TypedAnswers& answers)
-      : program_(program), questions_(questions), answers_(answers) {}
+      : program_(program),
+        questions_(questions),
+        answers_(answers),
+        without_cache_(questions.size(), 0) {}
 
   void ask(Batch batch) {
     while (batch.begin < batch.end && !is_over_) {
@@ -88,8 +91,17 @@ class Asker {
     request.arguments = {std::string(typed_child_argument)};
     RowWriter writer;
     for (std::size_t at = batch.begin; at < batch.end; ++at) {
-      write_question(questions_[at], writer);
-      request.time_limit_seconds += slack * questions_[at].seconds + 1;
+      const TypedQuestion& question = questions_[at];
+      if (without_cache_[at] != 0) {
+        TypedQuestion plain = question;
+        plain.cache.clear();
+        write_question(plain, writer);
+      } else {
+        write_question(question, writer);
+      }
+      request.time_limit_seconds += slack * question.seconds + 1;
+      // Headers may be precompiled first.
+      if (!question.cache.empty()) request.time_limit_seconds += question.seconds;
     }
     request.input = writer.bytes();
     request.answer_limit = most_answer;
@@ -139,6 +151,11 @@ class Asker {
       settled = number + 1;
     }
     if (settled == batch.end) return settled;
+    // A precompiled header may be to blame.
+    if (!questions_[settled].cache.empty() && without_cache_[settled] == 0) {
+      without_cache_[settled] = 1;
+      return settled;
+    }
     answers_.answers[settled].problem = reason_of(result);
     return settled + 1;
   }
@@ -146,6 +163,8 @@ class Asker {
   const std::string& program_;
   const std::vector<TypedQuestion>& questions_;
   TypedAnswers& answers_;
+  // By question; those of a batch are one thread's alone.
+  std::vector<char> without_cache_;
   std::mutex mutex_;
   std::atomic<bool> is_over_ = false;
 };

@@ -25,6 +25,7 @@ void write_question(const TypedQuestion& question, RowWriter& writer) {
   writer.text(question.open_path);
   writer.text(question.root);
   write_texts(question.flags, writer);
+  writer.text(question.cache);
   writer.count(question.seconds);
   writer.count(question.functions.size());
   for (const std::uint32_t offset : question.functions) writer.count(offset);
@@ -42,6 +43,7 @@ TypedQuestion read_question(RowReader& reader) {
   question.open_path = reader.text();
   question.root = reader.text();
   question.flags = read_texts(reader);
+  question.cache = reader.text();
   question.seconds = reader.count();
   question.functions =
       read_list<std::uint32_t>(reader, [&](std::uint32_t& offset) { offset = reader.count(); });

@@ -144,6 +144,8 @@ struct TypedQuestion {
   std::string open_path;
   std::string root;
   std::vector<std::string> flags;
+  // Where precompiled headers are kept; empty: none are made and none are read.
+  std::string cache;
   // Of processor time.
   std::uint32_t seconds = 10;
   // Places of functions, sorted, and names.

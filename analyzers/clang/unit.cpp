@@ -14,13 +14,21 @@ constexpr int most_scopes = 32;
 }  // namespace
 
 ClangUnit::~ClangUnit() {
-  if (unit_ != nullptr) clang_.disposeTranslationUnit(unit_);
+  close();
   clang_.disposeIndex(index_);
 }
 
-std::string ClangUnit::parse(const TypedQuestion& question) {
+void ClangUnit::close() {
+  if (unit_ != nullptr) clang_.disposeTranslationUnit(unit_);
+  unit_ = nullptr;
+}
+
+std::string ClangUnit::parse(const TypedQuestion& question, HeadersCache* headers) {
+  close();
+  wanted_bodies_ = false;
+  full_ = false;
   root_ = question.root;
-  if (parse_full(question)) return {};
+  if (parse_full(question, headers)) return {};
   prelude_ = question.prelude;
   prefix_ = question.prefix;
   std::vector<const char*> flags;
@@ -37,29 +45,37 @@ std::string ClangUnit::parse(const TypedQuestion& question) {
   return {};
 }
 
-bool ClangUnit::parse_full(const TypedQuestion& question) {
+bool ClangUnit::parse_full(const TypedQuestion& question, HeadersCache* headers) {
   if (question.flags.empty()) return false;
   const CudaParse parse = is_cuda_path(question.open_path) ? parse_with_toolkit(question.flags)
                                                            : CudaParse{question.flags, {}};
+  const std::string precompiled =
+      headers == nullptr ? std::string() : headers->find(question, parse);
+  is_precompiled_ = !precompiled.empty() && parse_with(parse, precompiled, question.open_path);
+  // What is wrong with a precompiled header is fatal, too.
+  if (!is_precompiled_ && !parse_with(parse, {}, question.open_path)) return false;
+  file_ = clang_.getFile(unit_, question.open_path.c_str());
+  full_ = true;
+  return true;
+}
+
+// `precompiled`: the path of what its first headers are taken from; empty: from themselves.
+bool ClangUnit::parse_with(const CudaParse& parse, const std::string& precompiled,
+                           const std::string& path) {
   std::vector<const char*> flags;
   for (const std::string& flag : parse.flags) flags.push_back(flag.c_str());
+  if (!precompiled.empty()) flags.insert(flags.end(), {"-include-pch", precompiled.c_str()});
   std::vector<CXUnsavedFile> files;
   for (const ToolkitHeader& file : parse.files) {
     files.push_back(
         {file.path.c_str(), file.text.data(), static_cast<unsigned long>(file.text.size())});
   }
   const CXErrorCode error = clang_.parseTranslationUnit2(
-      index_, question.open_path.c_str(), flags.data(), static_cast<int>(flags.size()),
-      files.data(), static_cast<unsigned>(files.size()), CXTranslationUnit_KeepGoing, &unit_);
-  if (error != CXError_Success || unit_ == nullptr) return false;
-  if (headers_are_missing()) {
-    clang_.disposeTranslationUnit(unit_);
-    unit_ = nullptr;
-    return false;
-  }
-  file_ = clang_.getFile(unit_, question.open_path.c_str());
-  full_ = true;
-  return true;
+      index_, path.c_str(), flags.data(), static_cast<int>(flags.size()), files.data(),
+      static_cast<unsigned>(files.size()), CXTranslationUnit_KeepGoing, &unit_);
+  if (error == CXError_Success && unit_ != nullptr && !headers_are_missing()) return true;
+  close();
+  return false;
 }
 
 // A header that isn't there is fatal to libclang. The set of diagnostics is asked for once: each
@@ -187,6 +203,29 @@ bool ClangUnit::is_of_project(CXCursor cursor) const {
   const std::string path = text(clang_.getFileName(at.file));
   return path.starts_with(root_) && path.size() > root_.size() &&
          (root_.ends_with('/') || path[root_.size()] == '/');
+}
+
+bool ClangUnit::has_body(CXCursor definition) const {
+  if (!is_precompiled_ || is_of_project(definition) || is_in_file(definition)) return true;
+  wanted_bodies_ = true;
+  return false;
+}
+
+bool ClangUnit::does_nothing(CXCursor constructor) const {
+  const CXSourceRange range = clang_.getCursorExtent(constructor);
+  const Spot start = spot(clang_.getRangeStart(range));
+  std::string text(source(constructor));
+  if (text.empty()) return false;
+  // Without a body the range ends before it.
+  if (!text.ends_with('}')) {
+    std::size_t size = 0;
+    const char* bytes = clang_.getFileContents(unit_, start.file, &size);
+    const std::string_view rest = std::string_view(bytes, size).substr(start.offset + text.size());
+    const std::size_t body = rest.find_first_of("{;");
+    if (body == rest.npos || rest[body] == ';') return false;
+    text += rest.substr(0, body + 2);
+  }
+  return text.ends_with("{}") && text.find(':') == text.npos;
 }
 
 }  // namespace opseal

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzers/clang/headers_cache.h"
 #include "analyzers/clang/library.h"
 #include "analyzers/clang/typed_records.h"
 
@@ -13,14 +14,14 @@ namespace opseal {
 class ClangUnit {
  public:
   explicit ClangUnit(const ClangFunctions& clang)
-      : clang_(clang), index_(clang.createIndex(0, 0)) {}
+      : clang_(clang), index_(clang.createIndex(1, 0)) {}
   ClangUnit(const ClangUnit&) = delete;
   ClangUnit& operator=(const ClangUnit&) = delete;
   ~ClangUnit();
 
-  // Parses the file as it is compiled, or else the text of the question by itself. Empty, or why
-  // there is no unit.
-  std::string parse(const TypedQuestion& question);
+  // Parses the file as it is compiled, with precompiled headers where there are `headers`, or else
+  // the text of the question by itself. Empty, or why there is no unit.
+  std::string parse(const TypedQuestion& question, HeadersCache* headers);
 
   const ClangFunctions& clang() const { return clang_; }
   CXCursor root() const { return clang_.getTranslationUnitCursor(unit_); }
@@ -55,13 +56,22 @@ class ClangUnit {
   // The project declares it, and no header of another one.
   bool is_of_project(CXCursor cursor) const;
 
+  // Whether the body of a function can be looked at: a precompiled header has none. Whoever asks in
+  // vain gets another unit.
+  bool has_body(CXCursor definition) const;
+  bool wanted_bodies() const { return wanted_bodies_; }
+  // The text of a constructor is `A() {}` and nothing more. Needs no body.
+  bool does_nothing(CXCursor constructor) const;
+
  private:
   struct Spot {
     CXFile file = nullptr;
     unsigned offset = 0;
   };
   Spot spot(CXSourceLocation location) const;
-  bool parse_full(const TypedQuestion& question);
+  bool parse_full(const TypedQuestion& question, HeadersCache* headers);
+  bool parse_with(const CudaParse& parse, const std::string& precompiled, const std::string& path);
+  void close();
   bool headers_are_missing() const;
 
   const ClangFunctions& clang_;
@@ -72,6 +82,8 @@ class ClangUnit {
   unsigned prelude_ = 0;
   unsigned prefix_ = 0;
   bool full_ = false;
+  bool is_precompiled_ = false;
+  mutable bool wanted_bodies_ = false;
 };
 
 }  // namespace opseal

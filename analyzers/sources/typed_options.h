@@ -27,6 +27,8 @@ struct TypedOptions {
   std::string program;
   // Of processor time, for a file that is parsed without headers. What was measured takes 0.04 s.
   std::uint32_t seconds = 10;
+  // Where precompiled headers are kept; empty: nowhere.
+  std::string cache;
   // May be null.
   TypedOutcome* outcome = nullptr;
 };

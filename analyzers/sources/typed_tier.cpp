@@ -368,6 +368,7 @@ bool TypedTier::ask(const TypedOptions& options, unsigned threads, TreeRecords& 
     questions.push_back(question_for(file));
     questions.back().seconds =
         questions.back().flags.empty() ? options.seconds : options.seconds * times_as_built;
+    if (!questions.back().flags.empty()) questions.back().cache = options.cache;
     // The rest is asked in a round of its own.
     asked += questions.back().text.size();
     more = asked > most_asked;

@@ -1,0 +1,233 @@
+#include "analyzers/clang/leading_includes.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "analyzers/words.h"
+
+namespace fs = std::filesystem;
+
+namespace opseal {
+namespace {
+
+constexpr int most_depth = 16;
+constexpr std::size_t most_headers = 200;
+constexpr std::uintmax_t most_bytes = std::uintmax_t{16} << 20;
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+std::string bytes_of(const std::string& path) {
+  std::error_code error;
+  if (fs::file_size(path, error) > most_bytes || error) return {};
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+class Reader {
+ public:
+  Reader(std::string root, const std::vector<std::string>& flags)
+      : root_(std::move(root)), folders_(header_folders(flags)) {}
+
+  // Whether the whole file is such directives, so that what follows it comes next.
+  bool read(const std::string& path, int depth);
+  std::string& text() { return text_; }
+
+ private:
+  // The bytes of one file that are not read yet.
+  struct Rest {
+    std::string_view bytes;
+    // A comment can't be told from code without its end.
+    bool skip_blanks();
+    std::string_view word();
+    std::string_view line();
+  };
+  bool read_directive(Rest& rest, const std::string& path, int depth, bool is_first);
+  bool include(std::string_view written, const std::string& path, int depth);
+  std::string find(const std::string& name, bool quoted) const;
+
+  std::string root_;
+  HeaderFolders folders_;
+  std::set<std::string> seen_;
+  std::string guard_;
+  std::string text_;
+  // Macros behind the last header.
+  std::string pending_;
+};
+
+bool Reader::Rest::skip_blanks() {
+  for (;;) {
+    const std::size_t at = bytes.find_first_not_of(" \t\r\n");
+    bytes.remove_prefix(at == bytes.npos ? bytes.size() : at);
+    if (bytes.starts_with("//")) {
+      const std::size_t end = bytes.find('\n');
+      // A backslash draws the next line in.
+      if (end != bytes.npos && bytes.substr(0, end).find('\\') != bytes.npos) return false;
+      bytes.remove_prefix(end == bytes.npos ? bytes.size() : end);
+    } else if (bytes.starts_with("/*")) {
+      const std::size_t end = bytes.find("*/", 2);
+      if (end == bytes.npos) return false;
+      bytes.remove_prefix(end + 2);
+    } else {
+      return true;
+    }
+  }
+}
+
+std::string_view Reader::Rest::word() {
+  const std::size_t start = bytes.find_first_not_of(" \t");
+  bytes.remove_prefix(start == bytes.npos ? bytes.size() : start);
+  std::size_t end = 0;
+  while (end < bytes.size() && is_word_byte(bytes[end])) ++end;
+  const std::string_view word = bytes.substr(0, end);
+  bytes.remove_prefix(end);
+  return word;
+}
+
+std::string_view Reader::Rest::line() {
+  std::size_t end = bytes.find('\n');
+  if (end == bytes.npos) end = bytes.size();
+  std::string_view line = bytes.substr(0, end);
+  bytes.remove_prefix(end);
+  while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) {
+    line.remove_suffix(1);
+  }
+  return line;
+}
+
+bool Reader::read(const std::string& path, int depth) {
+  if (depth > most_depth || seen_.size() >= most_headers) return false;
+  const std::string bytes = bytes_of(path);
+  // What has no byte is one that can't be read.
+  if (bytes.empty()) return false;
+  Rest rest{bytes};
+  if (rest.bytes.starts_with("\xEF\xBB\xBF")) rest.bytes.remove_prefix(3);
+  std::string guard;
+  for (bool is_first = true;; is_first = false) {
+    if (!rest.skip_blanks()) return false;
+    if (rest.bytes.empty()) return guard.empty();
+    if (rest.bytes.front() != '#') return false;
+    rest.bytes.remove_prefix(1);
+    Rest ahead = rest;
+    const std::string_view word = ahead.word();
+    // `#ifndef A` and `#define A` at the top of a header, up to the `#endif` that closes it.
+    if (depth > 0 && is_first && word == "ifndef") {
+      guard = ahead.word();
+      if (guard.empty() || !ahead.line().empty() || !ahead.skip_blanks()) return false;
+      if (!ahead.bytes.starts_with("#")) return false;
+      ahead.bytes.remove_prefix(1);
+      if (ahead.word() != "define" || ahead.word() != guard || !ahead.line().empty()) return false;
+      rest = ahead;
+    } else if (!guard.empty() && word == "endif") {
+      ahead.line();
+      rest = ahead;
+      return rest.skip_blanks() && rest.bytes.empty();
+    } else if (!read_directive(rest, path, depth, is_first)) {
+      return false;
+    }
+  }
+}
+
+bool Reader::read_directive(Rest& rest, const std::string& path, int depth, bool is_first) {
+  const std::string_view word = rest.word();
+  if (word == "pragma") return depth > 0 && is_first && rest.line() == " once";
+  if (word == "define") {
+    const std::string_view line = rest.line();
+    for (const std::string_view other : {"\\", "/*", "//"}) {
+      if (line.find(other) != line.npos) return false;
+    }
+    pending_ += "#define" + std::string(line) + '\n';
+    return true;
+  }
+  if (word != "include") return false;
+  const std::size_t start = rest.bytes.find_first_not_of(" \t");
+  if (start == rest.bytes.npos) return false;
+  rest.bytes.remove_prefix(start);
+  const char closing = rest.bytes.front() == '<' ? '>' : '"';
+  if (rest.bytes.front() != '<' && rest.bytes.front() != '"') return false;
+  const std::size_t end = rest.bytes.find_first_of(std::string{closing, '\n'}, 1);
+  if (end == rest.bytes.npos || rest.bytes[end] != closing) return false;
+  const std::string_view written = rest.bytes.substr(0, end + 1);
+  rest.bytes.remove_prefix(end + 1);
+  return include(written, path, depth);
+}
+
+bool Reader::include(std::string_view written, const std::string& path, int depth) {
+  const bool quoted = written.front() == '"';
+  const std::string name(written.substr(1, written.size() - 2));
+  std::string found;
+  if (quoted) {
+    const fs::path beside = fs::path(path).parent_path() / name;
+    if (is_file(beside)) found = beside.lexically_normal().string();
+    // Elsewhere the same line means another file.
+    if (!found.empty() && !is_below(found, root_)) return false;
+  }
+  if (found.empty()) found = find(name, quoted);
+  if (!found.empty() && is_below(found, root_)) {
+    return seen_.insert(found).second ? read(found, depth + 1) : true;
+  }
+  text_ += pending_ + "#include " + std::string(written) + '\n';
+  pending_.clear();
+  return true;
+}
+
+// Empty where only the compiler itself knows.
+std::string Reader::find(const std::string& name, bool quoted) const {
+  if (fs::path(name).is_absolute()) return fs::path(name).lexically_normal().string();
+  for (const std::vector<std::string>* folders : {&folders_.quoted, &folders_.all}) {
+    if (folders == &folders_.quoted && !quoted) continue;
+    for (const std::string& folder : *folders) {
+      const fs::path path = fs::path(folder) / name;
+      if (is_file(path)) return path.lexically_normal().string();
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string working_directory(const std::vector<std::string>& flags) {
+  constexpr std::string_view stated = "-working-directory=";
+  std::error_code error;
+  fs::path folder = fs::current_path(error);
+  for (const std::string& flag : flags) {
+    if (flag.starts_with(stated)) folder /= flag.substr(stated.size());
+  }
+  return folder.lexically_normal().string();
+}
+
+bool is_below(std::string_view path, std::string_view folder) {
+  if (folder.empty() || !path.starts_with(folder)) return false;
+  return folder.ends_with('/') || (path.size() > folder.size() && path[folder.size()] == '/');
+}
+
+HeaderFolders header_folders(const std::vector<std::string>& flags) {
+  const fs::path base = working_directory(flags);
+  HeaderFolders folders;
+  std::vector<std::string> system;
+  for (std::size_t at = 0; at < flags.size(); ++at) {
+    for (const std::string_view flag : {"-iquote", "-isystem", "-I"}) {
+      if (!flags[at].starts_with(flag)) continue;
+      std::string folder = flags[at].substr(flag.size());
+      if (folder.empty() && at + 1 < flags.size()) folder = flags[++at];
+      folder = (base / folder).lexically_normal().string();
+      (flag == "-I" ? folders.all : flag == "-iquote" ? folders.quoted : system).push_back(folder);
+      break;
+    }
+  }
+  folders.all.insert(folders.all.end(), system.begin(), system.end());
+  return folders;
+}
+
+std::string leading_includes(const std::string& path, const std::string& root,
+                             const std::vector<std::string>& flags) {
+  Reader reader(root, flags);
+  reader.read(path, 0);
+  return std::move(reader.text());
+}
+
+}  // namespace opseal
