@@ -27,6 +27,7 @@
 #include "analyzers/sources/load_callers.h"
 #include "analyzers/sources/load_code.h"
 #include "analyzers/sources/load_files.h"
+#include "analyzers/sources/load_keys.h"
 #include "analyzers/sources/load_plugins.h"
 #include "analyzers/sources/native_gradients.h"
 #include "analyzers/sources/result_dtypes.h"
@@ -165,6 +166,11 @@ class SourceLoader {
   void join() {
     std::vector<TorchCpp> torch_cpp;
     std::vector<TorchRecord>& records = records_.torch;
+    std::size_t count = 0;
+    for (const FileRecords& file : records_.files) {
+      count += file.torch_cpp.records.size() + file.torch_python.size();
+    }
+    records.reserve(count);
     for (FileRecords& file : records_.files) {
       for (TorchRecord& record : file.torch_cpp.records) records.push_back(std::move(record));
       for (TorchRecord& record : file.torch_python) records.push_back(std::move(record));
@@ -181,6 +187,7 @@ class SourceLoader {
     count_applied(paths_, texts_, records_.files);
     find_extensions();
     find_foreign();
+    find_covered_types(cpp_files_, texts_, records_.files);
     join_plugins(paths_, cpp_files_, texts_, records_.files, records_.plugins);
     find_declarations(records);
     find_choices(records);
