@@ -227,7 +227,7 @@ std::vector<std::string> SourceTree::macros_that_register(
   return names;
 }
 
-void SourceTree::discover(const MayHold& may_hold) {
+void SourceTree::discover(const MayHold& may_hold, const MayStart& may_start) {
   std::vector<FileId> rest;
   const WordQuery define(std::vector<std::string>{"define"});
   for (FileId file = 0; file < paths_.size(); ++file) {
@@ -237,7 +237,7 @@ void SourceTree::discover(const MayHold& may_hold) {
   constexpr int most_rounds = 4;
   std::vector<FileId> found;
   std::vector<std::string> words = first_needles();
-  words.insert(words.end(), {".impl(", ".def("});
+  for (std::string& word : macro_starts()) words.push_back(std::move(word));
   for (int round = 0; round < most_rounds; ++round) {
     const Needles needles(words);
     // What is looked for first are parts of words too.
@@ -247,7 +247,8 @@ void SourceTree::discover(const MayHold& may_hold) {
     std::vector<FileId> others;
     std::string bytes;
     for (const FileId file : rest) {
-      if (by_word && !may_hold(file, macros)) {
+      const bool is_out = by_word ? !may_hold(file, macros) : may_start && !may_start(file);
+      if (is_out) {
         others.push_back(file);
         continue;
       }

@@ -38,8 +38,12 @@ class SourceTree {
   // Lexes the headers that mention a needle, and adds the names of their macros that lead to a
   // registration to the needles. Without it files that register by such macros alone are missed.
   // `may_hold`: whether a file may have one of some words; then no other is opened for them.
+  // `may_start`: likewise whether it may mention a needle, or one of `macro_starts`.
   using MayHold = std::function<bool(FileId file, const WordQuery& words)>;
-  void discover(const MayHold& may_hold = {});
+  using MayStart = std::function<bool(FileId file)>;
+  void discover(const MayHold& may_hold = {}, const MayStart& may_start = {});
+  // Words beside the needles by which a macro is known that registers through an object.
+  static std::vector<std::string> macro_starts() { return {".impl(", ".def("}; }
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
   std::size_t size() const { return paths_.size(); }

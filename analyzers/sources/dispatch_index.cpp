@@ -183,8 +183,8 @@ std::optional<std::vector<DispatchSite>> DispatchIndex::reached(const TorchRecor
 }
 
 void find_dispatches(const std::vector<std::string>& paths, const std::vector<std::size_t>& numbers,
-                     const SourceTexts& texts, unsigned threads,
-                     std::vector<TorchRecord>& records) {
+                     const SourceTexts& texts, const std::function<bool(std::size_t)>& may_start,
+                     unsigned threads, std::vector<TorchRecord>& records) {
   const bool wanted = std::any_of(records.begin(), records.end(), [](const TorchRecord& record) {
     return record.use == TorchUse::implement && !record.python && !record.function.name.empty();
   });
@@ -204,9 +204,10 @@ void find_dispatches(const std::vector<std::string>& paths, const std::vector<st
   for (FileId file = 0; file < tree.size(); ++file) {
     numbers_in_tree.push_back(by_path.at(tree.path(file)));
   }
-  tree.discover([&](FileId file, const WordQuery& any) {
-    return texts.may_hold(numbers_in_tree[file], any);
-  });
+  tree.discover(
+      [&](FileId file, const WordQuery& any) { return texts.may_hold(numbers_in_tree[file], any); },
+      [&](FileId file) { return may_start(numbers_in_tree[file]); });
+  const WordQuery macros(tree.project_macros());
   // Nested choices repeat their bodies for each dtype.
   PreprocessorLimits limits;
   limits.tokens = most_tokens;
@@ -226,7 +227,10 @@ void find_dispatches(const std::vector<std::string>& paths, const std::vector<st
       std::string bytes;
       for (std::uint32_t file = next++; file < tree.size(); file = next++) {
         const std::size_t number = numbers_in_tree[file];
-        if (done[file] != 0 || (round > 0 && !texts.may_hold(number, any_name))) continue;
+        if (done[file] != 0) continue;
+        const bool may_matter = round == 0 ? may_start(number) || texts.may_hold(number, macros)
+                                           : texts.may_hold(number, any_name);
+        if (!may_matter) continue;
         if (!texts.read(number, bytes) || (round == 0 && !tree.has_needle(bytes))) continue;
         done[file] = 1;
         preprocessor.run(file, bytes, unit);

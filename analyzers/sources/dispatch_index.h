@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,8 +44,10 @@ class DispatchIndex {
   std::unordered_map<std::string, std::vector<std::uint32_t>> by_name_;
 };
 
-// Fills in `TorchRecord::dispatches`. `numbers`: the C++ sources among the paths.
+// Fills in `TorchRecord::dispatches`. `numbers`: the C++ sources among the paths; `may_start`:
+// whether a file, by its number, may have a needle of the vocabulary or call what registers.
 void find_dispatches(const std::vector<std::string>& paths, const std::vector<std::size_t>& numbers,
-                     const SourceTexts& texts, unsigned threads, std::vector<TorchRecord>& records);
+                     const SourceTexts& texts, const std::function<bool(std::size_t)>& may_start,
+                     unsigned threads, std::vector<TorchRecord>& records);
 
 }  // namespace opseal

@@ -90,6 +90,11 @@ struct FileRecords {
   bool may_tables = false;
   // A table of a registry may stand in it, which registrars fill before `main`.
   bool may_static_tables = false;
+  // It has a word by which code chooses by dtype, or may make a macro that does.
+  bool may_dispatch = false;
+  // It puts names together, or hands plugins to their runtime.
+  bool may_paste = false;
+  bool registers_plugins = false;
 };
 
 // What a tree says, once its files are joined.

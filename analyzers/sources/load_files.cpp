@@ -16,6 +16,7 @@
 #include "analyzers/sources/derivatives.h"
 #include "analyzers/sources/device_code.h"
 #include "analyzers/sources/dispatch_pairs.h"
+#include "analyzers/sources/dispatches.h"
 #include "analyzers/sources/documents.h"
 #include "analyzers/sources/engines_cpp.h"
 #include "analyzers/sources/executorch.h"
@@ -61,9 +62,11 @@ class FileLoader {
         threads_(threads),
         words_(words),
         records_(records),
-        registrars_(registrar_needles()),
+        dispatches_(starts_of(dispatch_vocabulary())),
         predicates_(predicate_needles(folder.pairs)),
-        mentions_(paths.size()) {
+        macro_starts_(SourceTree::macro_starts()),
+        mentions_(paths.size()),
+        starts_(paths.size()) {
     records_.files.resize(paths_.size());
     records_.devices.resize(paths_.size());
     std::vector<std::string> cpp;
@@ -85,7 +88,8 @@ class FileLoader {
   std::unique_ptr<SourceTree> run() {
     read_each();
     tree_->discover(
-        [this](FileId file, const WordQuery& any) { return words_.may_hold(numbers_[file], any); });
+        [this](FileId file, const WordQuery& any) { return words_.may_hold(numbers_[file], any); },
+        [this](FileId file) { return starts_[numbers_[file]] != 0; });
     read_registrations();
     return std::move(tree_);
   }
@@ -96,6 +100,13 @@ class FileLoader {
     const auto found = std::lower_bound(paths.begin(), paths.end(), path);
     const bool is_there = found != paths.end() && *found == path;
     return is_there ? static_cast<std::size_t>(found - paths.begin()) : paths.size();
+  }
+
+  // What `SourceTree::discover` looks for in headers, and readers in files.
+  static std::vector<std::string> starts_of(const Vocabulary& vocabulary) {
+    std::vector<std::string> words(vocabulary.needles.begin(), vocabulary.needles.end());
+    for (std::string& word : SourceTree::macro_starts()) words.push_back(std::move(word));
+    return words;
   }
 
   // What the text of a file alone tells.
@@ -124,12 +135,16 @@ class FileLoader {
   void read_cpp(std::uint32_t number, const std::string& bytes, PlainSource& plain) {
     FileRecords& file = records_.files[number];
     mentions_[number] = tree_->has_needle(bytes);
+    starts_[number] = mentions_[number] != 0 || macro_starts_.occur_in(bytes);
     add_autograd(autograd_classes(bytes, number), paths_[number], file.autograd);
     file.has_predicate = predicates_.occur_in(bytes);
     file.may_predicate = may_name_predicate(bytes);
     file.may_tables = may_hold_agreeing_tables(bytes);
     file.may_static_tables = may_hold_static_table(bytes);
-    if (registrars_.occur_in(bytes)) read_registrars_cpp(number, bytes, file.registrars);
+    file.may_dispatch = dispatches_.occur_in(bytes);
+    file.may_paste = bytes.find("##") != bytes.npos;
+    file.registers_plugins = registers_plugins(bytes);
+    if (may_hold_registrars(bytes)) read_registrars_cpp(number, bytes, file.registrars);
     read_module_texts(bytes, file.module_texts);
     const bool device_code = says_device_code(bytes);
     const bool keys = may_hold_keys(bytes);
@@ -313,13 +328,16 @@ class FileLoader {
   unsigned threads_;
   WordIndex& words_;
   TreeRecords& records_;
-  const Needles registrars_;
+  const Needles dispatches_;
   const Needles predicates_;
   std::unique_ptr<SourceTree> tree_;
   // By number in the tree.
   std::vector<std::uint32_t> numbers_;
+  const Needles macro_starts_;
   // Whether a file mentions a word of the vocabulary itself.
   std::vector<char> mentions_;
+  // The same, or what a macro that registers may begin with.
+  std::vector<char> starts_;
 };
 
 }  // namespace

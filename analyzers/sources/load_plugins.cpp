@@ -26,14 +26,16 @@ void join_plugins(const std::vector<std::string>& paths, const std::vector<std::
     names.push_back(one.name);
     one.in_header = is_header_path(paths[one.place.file]);
   }
+  const WordQuery any_name(names);
   const Needles needles(std::move(names));
   std::string bytes;
   PlainSource plain;
   for (const std::size_t at : cpp_files) {
-    if (!texts.read(at, bytes)) continue;
-    read_fragments(bytes, all.fragments);
-    all.registers = all.registers || registers_plugins(bytes);
-    if (!needles.occur_in(bytes)) continue;
+    all.registers = all.registers || files[at].registers_plugins;
+    const bool may_name = texts.may_hold(at, any_name);
+    if ((!may_name && !files[at].may_paste) || !texts.read(at, bytes)) continue;
+    if (files[at].may_paste) read_fragments(bytes, all.fragments);
+    if (!may_name || !needles.occur_in(bytes)) continue;
     read_plain(static_cast<std::uint32_t>(at), bytes, plain);
     mark_used(plain, all.classes);
   }

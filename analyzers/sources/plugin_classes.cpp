@@ -166,11 +166,9 @@ void add_unseen_classes(PluginRecords& records) {
 }
 
 bool registers_plugins(std::string_view bytes) {
-  constexpr std::array<std::string_view, 6> words{"REGISTER_TENSORRT_PLUGIN", "registerCreator",
-                                                  "getPluginCreators",        "getCreators",
-                                                  "setLoggerFinder",          "initializePlugin"};
-  return std::any_of(words.begin(), words.end(),
-                     [bytes](std::string_view word) { return bytes.find(word) != bytes.npos; });
+  static const Needles words({"REGISTER_TENSORRT_PLUGIN", "registerCreator", "getPluginCreators",
+                              "getCreators", "setLoggerFinder", "initializePlugin"});
+  return words.occur_in(bytes);
 }
 
 void read_fragments(std::string_view bytes, std::set<std::string>& fragments) {

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <set>
 
+#include "analyzers/source/needles.h"
 #include "analyzers/sources/code_functions.h"
 #include "analyzers/sources/executorch_names.h"
 #include "analyzers/sources/failed_status.h"
@@ -249,17 +250,19 @@ class RegistrarReader {
 
 }  // namespace
 
-std::vector<std::string> registrar_needles() {
-  return {"torch::Library ",
-          "RegisterOperators",
-          "register_kernel",
-          "RegisterStaticHandler",
-          "MicroMutableOpResolver",
-          "->SetStatus(",
-          "->CtxFailure",
-          "KernelRuntimeContext",
-          ".impl(",
-          ".def("};
+bool may_hold_registrars(std::string_view bytes) {
+  const std::vector<std::string> own{
+      "torch::Library ", "RegisterOperators", "register_kernel",        "RegisterStaticHandler",
+      "->SetStatus(",    "->CtxFailure",      "MicroMutableOpResolver", "KernelRuntimeContext"};
+  const auto with = [&own](std::vector<std::string> words) {
+    words.insert(words.end(), own.begin(), own.end());
+    return words;
+  };
+  static const Needles any(with({".impl(", ".def("}));
+  // Most files that register have nothing around it by which it may go wrong.
+  static const Needles telling(
+      with({"catch", "Library", "SetStatus", "CtxFailure", "RuntimeContext"}));
+  return any.occur_in(bytes) && telling.occur_in(bytes);
 }
 
 void read_registrars_cpp(std::uint32_t number, const std::string& bytes,

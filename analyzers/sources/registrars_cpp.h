@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzers/sources/placed_writer.h"
@@ -48,8 +49,8 @@ struct RegistrarRecord {
   SourcePlace place;
 };
 
-// Words of which a file with a registrar has one.
-std::vector<std::string> registrar_needles();
+// Whether a file can have a registrar. Costs a fraction of reading it.
+bool may_hold_registrars(std::string_view bytes);
 
 void read_registrars_cpp(std::uint32_t number, const std::string& bytes,
                          std::vector<RegistrarRecord>& records);
