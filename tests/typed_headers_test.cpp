@@ -32,7 +32,8 @@ std::string leading(const Tree& tree, const std::string& source) {
   tree.add("project/a.cpp", source);
   const std::string root = (tree.root() / "project").string();
   return leading_includes(root + "/a.cpp", root,
-                          {"-x", "c++", "-Iproject/include", "-I", "framework"});
+                          {"-x", "c++", "-Iproject/include", "-I", "framework"})
+      .text;
 }
 
 std::string stored(HeadersStore& store, const std::string& name, const std::string& text,
@@ -67,12 +68,31 @@ TEST_CASE("typed headers: the lines that a source begins with") {
   CHECK(leading(tree, "#define A 1\n#include <map>\n#define B 2\nint x;\n") ==
         "#define A 1\n#include <map>\n");
   for (const char* other :
-       {"#if X\n#include <map>\n#endif\n", "#include NAME\n", "int x;\n#include <map>\n",
+       {"#if X > 1\n#include <map>\n#endif\n", "#include NAME\n", "int x;\n#include <map>\n",
         "#define A \\\n 1\n#include <map>\n", "// a \\\n#include <map>\n#include <set>\n",
         "/* #include <map>", "#include <map\n", "#pragma pack(1)\n#include <map>\n", "", "#",
         "#include \"../framework/api.h\"\n"}) {
     CHECK(leading(tree, other) == "");
   }
+  // Conditionals that hold nothing else, as a whole.
+  const std::string guarded =
+      "#ifdef WITH_PYTHON\n#include <Python.h>\n#else\n#if !defined(A)\n#include <map>\n#endif\n"
+      "#endif\n";
+  CHECK(leading(tree, guarded + "int x;\n") == guarded);
+  CHECK(leading(tree, "#include <set>\n#ifdef A\n#include <map>\nint x;\n#endif\n") ==
+        "#include <set>\n");
+  CHECK(leading(tree, "#include <set>\n#ifdef A\n#include \"beside.h\"\n#endif\n") ==
+        "#include <set>\n");
+  for (const char* other :
+       {"#if defined(A) && B\n#include <map>\n#endif\n", "#ifdef A\n#include <map>\n",
+        "#ifdef A\n#include <map>\n#elif B\n#include <set>\n#endif\n",
+        // The second time it is defined.
+        "#ifndef A\n#define A\n#include <map>\n#else\n#include <set>\n#endif\n"}) {
+    CHECK(leading(tree, other) == "");
+  }
+  std::string many;
+  for (int at = 0; at < 2000; ++at) many += "#include <map>\n";
+  CHECK(leading(tree, many).size() == many.size() / 2);
   // Files that include each other.
   tree.add("project/include/own.h", "#include \"own.h\"\n#include <map>\n");
   CHECK(leading(tree, "#include \"own.h\"\n") == "#include <map>\n");

@@ -192,6 +192,16 @@ TEST_CASE("typed: what is precompiled is taken as long as it is what it was") {
   tree.add("framework/api.h", text);
   fs::last_write_time(header, time);
   CHECK_FALSE(says(wrong));
+  // One that answers what the lines before it ask: the second time they would say another thing.
+  const std::string asking = "#ifndef API_SEEN\n#define OTHER\n#endif\n";
+  fs::remove_all("cache");
+  tree.add("framework/api.h", api_header + std::string("#define API_SEEN 1\n"));
+  tree.add("project/csrc/ops.cpp", asking + source);
+  CHECK(says(wrong));
+  CHECK(files(".pch").empty());
+  tree.add("framework/api.h", api_header);
+  CHECK(says(wrong));
+  CHECK(files(".pch").size() == 1);
   // Where it can't be kept, it is parsed as ever.
   tree.add("framework/api.h", api_header);
   fs::remove_all("cache");

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "analyzers/clang/leading_includes.h"
+#include "analyzers/words.h"
 #include "opseal/digest.h"
 
 namespace fs = std::filesystem;
@@ -76,13 +77,11 @@ struct MemoryUnit {
 
   std::string path_of(CXFile file) const { return text_of(clang, clang.getFileName(file)); }
 
-  std::optional<std::string> digest_of(CXFile file) const {
+  // As they were read; without a place where nobody knows.
+  std::string_view bytes_of(CXFile file) const {
     std::size_t size = 0;
     const char* bytes = clang.getFileContents(unit, file, &size);
-    if (bytes == nullptr) return {};
-    ContentDigest digest;
-    digest.add({bytes, size});
-    return digest.hex();
+    return bytes == nullptr ? std::string_view() : std::string_view(bytes, size);
   }
 
   const ClangFunctions& clang;
@@ -90,8 +89,28 @@ struct MemoryUnit {
   CXTranslationUnit unit = nullptr;
 };
 
-// Those on disk; nothing where one of the tree is among them, or one whose bytes aren't known.
+std::string digest_of(std::string_view bytes) {
+  ContentDigest digest;
+  digest.add(bytes);
+  return digest.hex();
+}
+
+// `#define A` or `#undef A`, in a comment too.
+bool says_of(std::string_view bytes, std::string_view name) {
+  for (std::size_t at = bytes.find(name); at != bytes.npos; at = bytes.find(name, at + 1)) {
+    if (at + name.size() < bytes.size() && is_word_byte(bytes[at + name.size()])) continue;
+    std::string_view before = bytes.substr(0, at);
+    while (before.ends_with(' ') || before.ends_with('\t')) before.remove_suffix(1);
+    if (before.size() == at) continue;
+    if (before.ends_with("define") || before.ends_with("undef")) return true;
+  }
+  return false;
+}
+
+// Those on disk; nothing where one of the tree is among them, one whose bytes aren't known, or one
+// that answers what the lines themselves ask.
 std::optional<std::vector<HeaderDigest>> headers_of(const MemoryUnit& unit, const HeadersKey& key,
+                                                    const std::set<std::string>& asked,
                                                     const std::string& root) {
   std::map<std::string, std::string> digests;
   for (const CXFile file : unit.files()) {
@@ -100,9 +119,11 @@ std::optional<std::vector<HeaderDigest>> headers_of(const MemoryUnit& unit, cons
     if (std::any_of(key.memory.begin(), key.memory.end(), is_it)) continue;
     const fs::path path = fs::path(key.directory) / name;
     if (is_below(name, root) || is_below(path.lexically_normal().string(), root)) return {};
-    const std::optional<std::string> digest = unit.digest_of(file);
-    if (!digest) return {};
-    digests[path.string()] = *digest;
+    const std::string_view bytes = unit.bytes_of(file);
+    if (bytes.data() == nullptr) return {};
+    const auto answers = [bytes](const std::string& macro) { return says_of(bytes, macro); };
+    if (std::any_of(asked.begin(), asked.end(), answers)) return {};
+    digests[path.string()] = digest_of(bytes);
   }
   std::vector<HeaderDigest> headers;
   for (auto& [path, digest] : digests) headers.push_back({path, digest});
@@ -123,8 +144,7 @@ const HeadersCache::Toolchain& HeadersCache::toolchain_of(const CudaParse& parse
   toolchain.target = text_of(clang_, clang_.TargetInfo_getTriple(target));
   clang_.TargetInfo_dispose(target);
   for (const CXFile file : unit.files()) {
-    toolchain.headers.emplace_back(unit.path_of(file),
-                                   unit.digest_of(file).value_or(std::string()));
+    toolchain.headers.emplace_back(unit.path_of(file), digest_of(unit.bytes_of(file)));
   }
   return toolchain;
 }
@@ -147,19 +167,19 @@ std::string HeadersCache::find(const TypedQuestion& question, const CudaParse& p
   if (question.cache.empty()) return {};
   if (!store_) store_.emplace(question.cache);
   if (!store_->usable()) return {};
-  const std::string block = leading_includes(question.open_path, question.root, parse.flags);
-  if (block.empty()) return {};
-  const HeadersKey key = key_of(parse, block);
+  const LeadingIncludes leading = leading_includes(question.open_path, question.root, parse.flags);
+  if (leading.text.empty()) return {};
+  const HeadersKey key = key_of(parse, leading.text);
   const std::string name = name_of(key);
   const auto known = known_.find(name);
   if (known != known_.end()) return known->second;
   std::string path = store_->find(name);
-  if (path.empty()) path = make(key, question, parse);
+  if (path.empty()) path = make(key, leading.asked, question, parse);
   return known_[name] = path;
 }
 
-std::string HeadersCache::make(const HeadersKey& key, const TypedQuestion& question,
-                               const CudaParse& parse) {
+std::string HeadersCache::make(const HeadersKey& key, const std::set<std::string>& asked,
+                               const TypedQuestion& question, const CudaParse& parse) {
   // Without times of change: digests are what tells whether a header is the same.
   const MemoryUnit unit(clang_, parse, block_path, key.block, {"-Xclang", "-fno-pch-timestamp"},
                         CXTranslationUnit_ForSerialization | CXTranslationUnit_Incomplete |
@@ -167,7 +187,8 @@ std::string HeadersCache::make(const HeadersKey& key, const TypedQuestion& quest
   std::string path;
   // Of headers that aren't all there, or that clang doesn't understand, nothing is kept.
   if (unit.unit != nullptr && !unit.has_errors()) {
-    const std::optional<std::vector<HeaderDigest>> headers = headers_of(unit, key, question.root);
+    const std::optional<std::vector<HeaderDigest>> headers =
+        headers_of(unit, key, asked, question.root);
     const std::string file = headers ? store_->new_file() : std::string();
     if (!file.empty() &&
         clang_.saveTranslationUnit(unit.unit, file.c_str(), CXSaveTranslationUnit_None) == 0) {

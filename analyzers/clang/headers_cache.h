@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,7 +37,9 @@ class HeadersCache {
   };
   HeadersKey key_of(const CudaParse& parse, const std::string& block);
   const Toolchain& toolchain_of(const CudaParse& parse);
-  std::string make(const HeadersKey& key, const TypedQuestion& question, const CudaParse& parse);
+  // `asked`: macros of which the lines of the key ask.
+  std::string make(const HeadersKey& key, const std::set<std::string>& asked,
+                   const TypedQuestion& question, const CudaParse& parse);
 
   const ClangFunctions& clang_;
   std::function<void()> renew_;

@@ -1,8 +1,10 @@
 #include "analyzers/clang/leading_includes.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <set>
 
 #include "analyzers/words.h"
@@ -14,6 +16,8 @@ namespace {
 
 constexpr int most_depth = 16;
 constexpr std::size_t most_headers = 200;
+// Include lines that are looked for; real sources begin with fifty.
+constexpr std::size_t most_lines = 1000;
 constexpr std::uintmax_t most_bytes = std::uintmax_t{16} << 20;
 
 bool is_file(const fs::path& path) {
@@ -35,7 +39,7 @@ class Reader {
 
   // Whether the whole file is such directives, so that what follows it comes next.
   bool read(const std::string& path, int depth);
-  std::string& text() { return text_; }
+  LeadingIncludes result() &&;
 
  private:
   // The bytes of one file that are not read yet.
@@ -47,14 +51,23 @@ class Reader {
     std::string_view line();
   };
   bool read_directive(Rest& rest, const std::string& path, int depth, bool is_first);
-  bool include(std::string_view written, const std::string& path, int depth);
+  bool read_conditional(std::string_view word, Rest& rest, const std::string& path, int nested,
+                        std::string& text, bool& has_include);
+  bool read_define(Rest& rest, std::string& text);
+  // With its brackets or quotation marks; empty where it is something else.
+  static std::string_view read_operand(Rest& rest);
+  // The header of the tree that is meant; empty where it is one from outside. Nothing where the
+  // line would mean another one elsewhere.
+  std::optional<std::string> own_header(std::string_view written, const std::string& path);
   std::string find(const std::string& name, bool quoted) const;
 
   std::string root_;
   HeaderFolders folders_;
   std::set<std::string> seen_;
-  std::string guard_;
+  std::size_t lines_ = 0;
   std::string text_;
+  std::set<std::string> asked_;
+  std::set<std::string> defined_;
   // Macros behind the last header.
   std::string pending_;
 };
@@ -135,28 +148,99 @@ bool Reader::read(const std::string& path, int depth) {
 bool Reader::read_directive(Rest& rest, const std::string& path, int depth, bool is_first) {
   const std::string_view word = rest.word();
   if (word == "pragma") return depth > 0 && is_first && rest.line() == " once";
-  if (word == "define") {
-    const std::string_view line = rest.line();
-    for (const std::string_view other : {"\\", "/*", "//"}) {
-      if (line.find(other) != line.npos) return false;
-    }
-    pending_ += "#define" + std::string(line) + '\n';
+  if (word == "define") return read_define(rest, pending_);
+  if (word.starts_with("if")) {
+    std::string text;
+    bool has_include = false;
+    if (!read_conditional(word, rest, path, 0, text, has_include)) return false;
+    pending_ += text;
+    if (!has_include) return true;
+    text_ += pending_;
+    pending_.clear();
     return true;
   }
   if (word != "include") return false;
-  const std::size_t start = rest.bytes.find_first_not_of(" \t");
-  if (start == rest.bytes.npos) return false;
-  rest.bytes.remove_prefix(start);
-  const char closing = rest.bytes.front() == '<' ? '>' : '"';
-  if (rest.bytes.front() != '<' && rest.bytes.front() != '"') return false;
-  const std::size_t end = rest.bytes.find_first_of(std::string{closing, '\n'}, 1);
-  if (end == rest.bytes.npos || rest.bytes[end] != closing) return false;
-  const std::string_view written = rest.bytes.substr(0, end + 1);
-  rest.bytes.remove_prefix(end + 1);
-  return include(written, path, depth);
+  const std::string_view written = read_operand(rest);
+  if (written.empty()) return false;
+  const std::optional<std::string> own = own_header(written, path);
+  if (!own) return false;
+  if (!own->empty()) return seen_.insert(*own).second ? read(*own, depth + 1) : true;
+  text_ += pending_ + "#include " + std::string(written) + '\n';
+  pending_.clear();
+  return true;
 }
 
-bool Reader::include(std::string_view written, const std::string& path, int depth) {
+bool Reader::read_define(Rest& rest, std::string& text) {
+  const std::string_view line = rest.line();
+  for (const std::string_view other : {"\\", "/*", "//"}) {
+    if (line.find(other) != line.npos) return false;
+  }
+  Rest name{line};
+  defined_.emplace(name.word());
+  text += "#define" + std::string(line) + '\n';
+  return true;
+}
+
+// `#ifdef A`, `#if defined(A)` and the like, up to its `#endif`: as a whole or not at all.
+bool Reader::read_conditional(std::string_view word, Rest& rest, const std::string& path,
+                              int nested, std::string& text, bool& has_include) {
+  if (nested > most_depth) return false;
+  const std::string_view condition = rest.line();
+  Rest asks{condition};
+  if (word == "if") {
+    asks.word();
+    if (asks.bytes.starts_with('!')) asks.bytes.remove_prefix(1);
+    if (asks.word() != "defined") return false;
+    asks.word();
+    if (asks.bytes.starts_with('(')) asks.bytes.remove_prefix(1);
+  } else if (word != "ifdef" && word != "ifndef") {
+    return false;
+  }
+  const std::string name(asks.word());
+  asks.word();
+  if (asks.bytes.starts_with(')')) asks.bytes.remove_prefix(1);
+  if (name.empty() || !asks.bytes.empty()) return false;
+  asked_.insert(name);
+  text += '#' + std::string(word) + std::string(condition) + '\n';
+  for (;;) {
+    if (!rest.skip_blanks() || !rest.bytes.starts_with('#')) return false;
+    rest.bytes.remove_prefix(1);
+    const std::string_view next = rest.word();
+    if (next == "include") {
+      const std::string_view written = read_operand(rest);
+      const auto own = written.empty() ? std::nullopt : own_header(written, path);
+      if (!own || !own->empty()) return false;
+      text += "#include " + std::string(written) + '\n';
+      has_include = true;
+    } else if (next == "define") {
+      if (!read_define(rest, text)) return false;
+    } else if (next.starts_with("if")) {
+      if (!read_conditional(next, rest, path, nested + 1, text, has_include)) return false;
+    } else if (next == "else" || next == "endif") {
+      text += '#' + std::string(next) + '\n';
+      if (!rest.skip_blanks()) return false;
+      if (next == "endif") return true;
+    } else {
+      return false;
+    }
+  }
+}
+
+std::string_view Reader::read_operand(Rest& rest) {
+  const std::size_t start = rest.bytes.find_first_not_of(" \t");
+  if (start == rest.bytes.npos) return {};
+  rest.bytes.remove_prefix(start);
+  const char closing = rest.bytes.front() == '<' ? '>' : '"';
+  if (rest.bytes.front() != '<' && rest.bytes.front() != '"') return {};
+  const std::size_t end = rest.bytes.find_first_of(std::string{closing, '\n'}, 1);
+  if (end == rest.bytes.npos || rest.bytes[end] != closing) return {};
+  const std::string_view written = rest.bytes.substr(0, end + 1);
+  rest.bytes.remove_prefix(end + 1);
+  return written;
+}
+
+std::optional<std::string> Reader::own_header(std::string_view written, const std::string& path) {
+  if (++lines_ > most_lines) return {};
   const bool quoted = written.front() == '"';
   const std::string name(written.substr(1, written.size() - 2));
   std::string found;
@@ -164,15 +248,17 @@ bool Reader::include(std::string_view written, const std::string& path, int dept
     const fs::path beside = fs::path(path).parent_path() / name;
     if (is_file(beside)) found = beside.lexically_normal().string();
     // Elsewhere the same line means another file.
-    if (!found.empty() && !is_below(found, root_)) return false;
+    if (!found.empty() && !is_below(found, root_)) return {};
   }
   if (found.empty()) found = find(name, quoted);
-  if (!found.empty() && is_below(found, root_)) {
-    return seen_.insert(found).second ? read(found, depth + 1) : true;
-  }
-  text_ += pending_ + "#include " + std::string(written) + '\n';
-  pending_.clear();
-  return true;
+  return is_below(found, root_) ? found : std::string();
+}
+
+// What the lines define and ask too may be answered otherwise the second time.
+LeadingIncludes Reader::result() && {
+  const auto is_defined = [this](const std::string& name) { return defined_.contains(name); };
+  if (std::any_of(asked_.begin(), asked_.end(), is_defined)) return {};
+  return {std::move(text_), std::move(asked_)};
 }
 
 // Empty where only the compiler itself knows.
@@ -223,11 +309,11 @@ HeaderFolders header_folders(const std::vector<std::string>& flags) {
   return folders;
 }
 
-std::string leading_includes(const std::string& path, const std::string& root,
-                             const std::vector<std::string>& flags) {
+LeadingIncludes leading_includes(const std::string& path, const std::string& root,
+                                 const std::vector<std::string>& flags) {
   Reader reader(root, flags);
   reader.read(path, 0);
-  return std::move(reader.text());
+  return std::move(reader).result();
 }
 
 }  // namespace opseal

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,12 +20,19 @@ std::string working_directory(const std::vector<std::string>& flags);
 
 bool is_below(std::string_view path, std::string_view folder);
 
-// The directives with which a source begins and which bring headers from outside of its tree, as
-// lines that mean the same wherever they stand: includes, and macros that are defined before them.
-// Headers of the tree are looked into, for what they begin with comes first too. It ends before
-// anything else, so a source that has them twice reads as if it had them once. Empty where the
-// first thing is another.
-std::string leading_includes(const std::string& path, const std::string& root,
-                             const std::vector<std::string>& flags);
+struct LeadingIncludes {
+  // Lines that mean the same wherever they stand.
+  std::string text;
+  // Macros of which they ask whether they are defined.
+  std::set<std::string> asked;
+};
+
+// The directives with which a source begins and which bring headers from outside of its tree:
+// includes, macros that are defined before them, and conditionals that hold nothing else. Headers
+// of the tree are looked into, for what they begin with comes first too. It ends before anything
+// else. A source that has the lines twice reads as if it had them once, unless one of the headers
+// defines what they ask. No text where the first thing is another.
+LeadingIncludes leading_includes(const std::string& path, const std::string& root,
+                                 const std::vector<std::string>& flags);
 
 }  // namespace opseal
