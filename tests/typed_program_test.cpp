@@ -209,4 +209,37 @@ TEST_CASE("typed: what is precompiled is taken as long as it is what it was") {
   CHECK(says(wrong));
 }
 
+TEST_CASE("typed: what is precompiled has no bodies, and the answers are those of the headers") {
+  const Tree tree;
+  tree.add(
+      "framework/api.h",
+      "#pragma once\n"
+      "struct Owner { ~Owner() noexcept { /* } */ delete[] p; } float* data() { return p; }\n"
+      "  float* at(int n) { if (n > 2) return nullptr; return p; } float* p; };\n"
+      "template <class T> struct Pool { ~Pool() { delete[] p; } T* data() { return p; } T* p; };\n"
+      "struct View { ~View() {} float* data() { return p; } float* p; };\n"
+      "Owner owner(); Pool<float> pool(); View view();\n");
+  tree.add(
+      "project/csrc/ops.cpp",
+      "#include <api.h>\n"
+      "float run() {\n  float* a = owner().data();\n  float* b = pool().data();\n"
+      "  float* c = view().data();\n  float* d = owner().at(1);\n  return *a + *b + *c + *d;\n}\n");
+  const std::string root = tree.root().string();
+  tree.add("project/build/compile_commands.json",
+           R"([{"directory": ")" + root + R"(/project/build", "file": "../csrc/ops.cpp", )" +
+               R"("command": "g++ -I../../framework -c ../csrc/ops.cpp"}])");
+  const std::vector<std::string> arguments{"--no-config", "--select", "layout-temporary",
+                                           "--tier",      "typed",    "project"};
+  std::vector<std::string> without = arguments;
+  without.emplace_back("--no-cache");
+  const ProcessResult plain = run("", without);
+  if (is_skipped(plain)) return;
+  CHECK(plain.output.find("owner().data()") != std::string::npos);
+  CHECK(plain.output.find("view().data()") == std::string::npos);
+  CHECK(plain.output.find("owner().at(1)") == std::string::npos);
+  CHECK(run("", arguments).output == plain.output);
+  CHECK(fs::exists("cache"));
+  CHECK(run("", arguments).output == plain.output);
+}
+
 }  // namespace opseal::test

@@ -184,9 +184,14 @@ bool TemporaryReader::look_at(CXCursor record, int depth) {
 
 bool TemporaryReader::frees(CXCursor destructor) const {
   const ClangFunctions& clang = unit_.clang();
-  const CXCursor definition = clang.getCursorDefinition(destructor);
-  if (unit_.is_none(definition) || !unit_.has_body(definition)) return false;
-  const std::string body = lower(unit_.source(definition));
+  CXCursor definition = clang.getCursorDefinition(destructor);
+  if (unit_.is_none(definition)) {
+    // What a template makes may have no body yet.
+    const CXCursor pattern = clang.getSpecializedCursorTemplate(destructor);
+    if (!unit_.is_none(pattern)) definition = clang.getCursorDefinition(pattern);
+  }
+  if (unit_.is_none(definition)) return false;
+  const std::string body = lower(unit_.text_with_body(definition));
   // Others may hold a counted one.
   for (const std::string_view count : {"--", "-=", "fetch_sub", "count", "ref", "share"}) {
     if (body.find(count) != body.npos) return false;

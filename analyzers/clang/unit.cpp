@@ -4,12 +4,41 @@
 
 #include "analyzers/clang/compile_flags.h"
 #include "analyzers/clang/cuda_toolkit.h"
+#include "analyzers/words.h"
 
 namespace opseal {
 namespace {
 
 // A name within names; real ones have five.
 constexpr int most_scopes = 32;
+
+// Bytes of a function that is looked at.
+constexpr std::size_t most_body = std::size_t{64} << 10;
+
+// Of what stands behind the head of a function, the first byte behind its body; 0 where it has
+// none.
+std::size_t end_of_body(std::string_view text) {
+  std::size_t depth = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char byte = text[at];
+    const std::string_view rest = text.substr(at);
+    if (rest.starts_with("//") || rest.starts_with("/*")) {
+      const std::size_t end = rest[1] == '/' ? text.find('\n', at) : text.find("*/", at + 2);
+      if (end == text.npos) return 0;
+      at = end;
+    } else if (byte == '"' || (byte == '\'' && (at == 0 || !is_word_byte(text[at - 1])))) {
+      for (++at; at < text.size() && text[at] != byte; ++at) at += text[at] == '\\' ? 1 : 0;
+    } else if (byte == '{') {
+      ++depth;
+    } else if (byte == '}') {
+      if (depth <= 1) return depth == 0 ? 0 : at + 1;
+      --depth;
+    } else if (byte == ';' && depth == 0) {
+      return 0;
+    }
+  }
+  return 0;
+}
 
 }  // namespace
 
@@ -211,20 +240,20 @@ bool ClangUnit::has_body(CXCursor definition) const {
   return false;
 }
 
+std::string ClangUnit::text_with_body(CXCursor definition) const {
+  std::string text(source(definition));
+  if (!is_precompiled_ || text.empty() || text.ends_with('}')) return text;
+  std::size_t size = 0;
+  const Spot start = spot(clang_.getRangeStart(clang_.getCursorExtent(definition)));
+  const char* bytes = clang_.getFileContents(unit_, start.file, &size);
+  const std::string_view rest =
+      std::string_view(bytes, size).substr(start.offset + text.size(), most_body);
+  text += rest.substr(0, end_of_body(rest));
+  return text;
+}
+
 bool ClangUnit::does_nothing(CXCursor constructor) const {
-  const CXSourceRange range = clang_.getCursorExtent(constructor);
-  const Spot start = spot(clang_.getRangeStart(range));
-  std::string text(source(constructor));
-  if (text.empty()) return false;
-  // Without a body the range ends before it.
-  if (!text.ends_with('}')) {
-    std::size_t size = 0;
-    const char* bytes = clang_.getFileContents(unit_, start.file, &size);
-    const std::string_view rest = std::string_view(bytes, size).substr(start.offset + text.size());
-    const std::size_t body = rest.find_first_of("{;");
-    if (body == rest.npos || rest[body] == ';') return false;
-    text += rest.substr(0, body + 2);
-  }
+  const std::string text = text_with_body(constructor);
   return text.ends_with("{}") && text.find(':') == text.npos;
 }
 

@@ -60,6 +60,8 @@ class ClangUnit {
   // vain gets another unit.
   bool has_body(CXCursor definition) const;
   bool wanted_bodies() const { return wanted_bodies_; }
+  // As `source`; of a function with the body that only its file has.
+  std::string text_with_body(CXCursor definition) const;
   // The text of a constructor is `A() {}` and nothing more. Needs no body.
   bool does_nothing(CXCursor constructor) const;
 
