@@ -425,10 +425,11 @@ void write_agreeing_tables(const std::vector<AgreeingTables>& all, PlacedWriter&
       const std::uint32_t item = writer.open(Key::none, NodeType::object, table.name.place);
       writer.text(Key::name, table.name.name, table.name.place);
       writer.text(Key::match,
-                  table.positional ? "position"
-                  : table.parses   ? "text"
-                  : table.partial  ? "some"
-                                   : "name",
+                  table.rows         ? "row"
+                  : table.positional ? "position"
+                  : table.parses     ? "text"
+                  : table.partial    ? "some"
+                                     : "name",
                   table.name.place);
       const std::uint32_t entries = writer.open(Key::entries, NodeType::list, table.name.place);
       for (const NamedKind& entry : table.entries) {
@@ -441,6 +442,10 @@ void write_agreeing_tables(const std::vector<AgreeingTables>& all, PlacedWriter&
       writer.close(item);
     }
     writer.close(agree);
+    if (one.kinds.empty()) {
+      writer.close(row);
+      continue;
+    }
     const std::uint32_t exceptions = writer.open(Key::exceptions, NodeType::list, place);
     for (const auto& [kind, reason] : one.exceptions) {
       const std::uint32_t item = writer.open(Key::none, NodeType::object, kind.place);

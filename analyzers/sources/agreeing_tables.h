@@ -26,6 +26,8 @@ struct KindTable {
   bool partial = false;
   // It gives a value for a text.
   bool parses = false;
+  // One column of a table of structures: names, each in the row of its value.
+  bool rows = false;
 };
 
 // An enumeration with the tables over it.

@@ -78,6 +78,7 @@ struct FileRecords {
   std::vector<MlxPrimitive> mlx;
   std::vector<TorchRecord> native_gradients;
   std::vector<PythonTable> python_tables;
+  std::vector<AgreeingTables> row_tables;
   CppMaps maps;
   std::vector<RegistrarRecord> registrars;
   std::vector<StatedMacroUse> stated_uses;

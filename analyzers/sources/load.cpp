@@ -295,6 +295,10 @@ class SourceLoader {
       if (records_.files[at].may_tables) files.push_back(at);
     }
     records_.tables = load_agreeing_tables(paths_, files, texts_);
+    for (FileRecords& file : records_.files) {
+      std::move(file.row_tables.begin(), file.row_tables.end(),
+                std::back_inserter(records_.tables));
+    }
   }
 
   // Last, since what the text says is not asked for again.

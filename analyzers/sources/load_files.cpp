@@ -34,6 +34,7 @@
 #include "analyzers/sources/primitives.h"
 #include "analyzers/sources/registrars_cpp.h"
 #include "analyzers/sources/registrars_python.h"
+#include "analyzers/sources/row_tables.h"
 #include "analyzers/sources/static_tables.h"
 #include "analyzers/sources/support_python.h"
 #include "analyzers/sources/targets.h"
@@ -155,8 +156,9 @@ class FileLoader {
     const bool makers = may_hold_key_makers(bytes);
     const bool mlx = may_hold_mlx(bytes);
     const bool gradients = may_hold_native_gradients(bytes);
+    const bool rows = may_hold_row_tables(bytes);
     if (!device_code && !keys && !maps && !memos && !plugins && !paths && !makers && !mlx &&
-        !gradients) {
+        !gradients && !rows) {
       return;
     }
     read_plain(number, bytes, plain);
@@ -167,6 +169,7 @@ class FileLoader {
     }
     if (keys) read_key_code(number, plain);
     if (gradients) read_native_gradients(plain, file.native_gradients);
+    if (rows) find_row_tables(plain, number, file.row_tables);
     if (mlx) read_mlx(plain, file.mlx);
     if (memos) add_caches(number, read_memos(plain));
     if (paths) add_caches(number, read_path_caches(plain));

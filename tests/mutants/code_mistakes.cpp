@@ -98,6 +98,23 @@ std::vector<Mistake> code_mistakes() {
          return true;
        },
        "dispatch"},
+      {"table-row-crossed", "a type that a row has from its neighbour",
+       [](Place& place) {
+         Json dots = Json::array();
+         Json types = Json::array();
+         for (const std::string format : {"A", "B", "C", "D"}) {
+           dots.push_back({{"kind", "TYPE_" + format}, {"kernel", "dot_" + format + "_x"}});
+           types.push_back(
+               {{"kind", "TYPE_" + format}, {"kernel", format == "C" ? "TYPE_Y" : "TYPE_X"}});
+         }
+         place.item.erase("predicate");
+         place.item.erase("table");
+         place.item["agree"] =
+             Json::array({Json{{"name", "dot"}, {"match", "row"}, {"entries", dots}},
+                          Json{{"name", "dot_type"}, {"match", "row"}, {"entries", types}}});
+         return true;
+       },
+       "dispatch"},
       {"fallback-drops-argument", "an argument that the fallback doesn't read",
        [](Place& place) {
          place.item["table"]["entries"] =
