@@ -38,6 +38,9 @@ constexpr Field registrar_object_fields[] = {
     {uses, &registrar_uses_form, false,
      "objects that its initialization reads, of other units, and made by code when the program "
      "starts"},
+    {library, &text_form, false, "static library that has its file"},
+    {loaded_by, &texts_form, false,
+     "programs and libraries that are linked with that library and name nothing of the file"},
     {location, &location_form, false, ""},
     {tier, &tier_form, false, "`typed`: libclang told it"},
 };

@@ -9,7 +9,9 @@
 #include "analyzers/source/plain_source.h"
 #include "analyzers/source/source_tree.h"
 #include "analyzers/sources/applied.h"
+#include "analyzers/sources/archived_registrars.h"
 #include "analyzers/sources/autograd_calls.h"
+#include "analyzers/sources/build_files.h"
 #include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/declarations.h"
 #include "analyzers/sources/device_code.h"
@@ -202,6 +204,7 @@ class SourceLoader {
     find_imported_keys(paths_, texts_, records_.files);
     records_.suffixes = find_suffix_records(paths_, texts_);
     ask_types();
+    find_archived();
     write_documents(records_, folder_, paths_, facts_);
     if (facts_.documents.empty() && facts_.problems.empty()) facts_ = {};
   }
@@ -285,6 +288,57 @@ class SourceLoader {
     }
     for (RegistrarRecord& one : find_static_tables(paths_, cpp_files_, holding, texts_)) {
       records_.files[one.place.file].registrars.push_back(std::move(one));
+    }
+  }
+
+  // Objects that register in files of static libraries which the linker leaves out. Last, since it
+  // adds files to the tree that are no sources.
+  void find_archived() {
+    if (folder_.partial) return;
+    std::map<std::uint32_t, RegistrarRecord> registering;
+    for (const TorchRecord& record : records_.torch) {
+      const bool registers = record.use == TorchUse::define || record.use == TorchUse::implement;
+      if (record.python || !registers) continue;
+      const auto [place, fresh] = registering.try_emplace(record.place.file);
+      if (!fresh && place->second.place.offset < record.place.offset) continue;
+      place->second.type = "TORCH_LIBRARY";
+      place->second.place = record.place;
+    }
+    for (const FileRecords& file : records_.files) {
+      for (const RegistrarRecord& record : file.registrars) {
+        if (record.says_uses && !record.uses.empty() && !record.typed) {
+          registering.emplace(record.place.file, record);
+        }
+      }
+    }
+    std::vector<std::uint32_t> files;
+    for (const auto& [file, record] : registering) {
+      if (!is_header_path(paths_[file])) files.push_back(file);
+    }
+    if (files.empty()) return;
+    const std::vector<BuildFile> builds = build_files(folder_);
+    CmakeTargets cmake;
+    for (const BuildFile& build : builds) cmake.add(build.folder, build.text);
+    std::map<std::uint32_t, std::uint32_t> added;
+    for (const ArchivedRegistrar& one : find_archived_registrars(cmake, paths_, files, texts_)) {
+      RegistrarRecord record;
+      record.type = registering[one.file].type;
+      record.name = registering[one.file].name;
+      record.library = one.library;
+      record.place = registering[one.file].place;
+      for (std::size_t at = 0; at < one.targets.size(); ++at) {
+        const CmakeWord& link = one.links[at];
+        const auto [number, fresh] =
+            added.try_emplace(link.file, static_cast<std::uint32_t>(paths_.size()));
+        if (fresh) {
+          folder_.files.push_back(builds[link.file].file);
+          paths_.push_back(builds[link.file].file.path);
+          records_.files.emplace_back();
+          records_.devices.emplace_back();
+        }
+        record.loaded_by.push_back({one.targets[at], {number->second, link.offset, link.length}});
+      }
+      records_.files[one.file].registrars.push_back(std::move(record));
     }
   }
 

@@ -303,6 +303,12 @@ void write_registrars(const std::vector<RegistrarRecord>& records, PlacedWriter&
       }
       writer.close(uses);
     }
+    writer.text_if(Key::library, record.library, record.place);
+    if (!record.library.empty()) {
+      const std::uint32_t names = writer.open(Key::loaded_by, NodeType::list, record.place);
+      for (const PlacedName& one : record.loaded_by) writer.text(Key::none, one.text, one.place);
+      writer.close(names);
+    }
     if (record.typed) writer.text(Key::tier, "typed", record.place);
     writer.close(item);
   }

@@ -21,7 +21,7 @@ struct RegistrarUse {
 struct RegistrarRecord {
   std::string type;
   std::string name;
-  // `automatic`, `temporary`, `static`; empty: not an object.
+  // `automatic`, `temporary`, `static`, `archive`; empty: not an object.
   std::string storage;
   // `checked`, `dropped`, `swallowed`; of a failure that is told `returned`, `continued`; empty:
   // not said.
@@ -46,6 +46,9 @@ struct RegistrarRecord {
   SourcePlace listed_place;
   // Told by libclang.
   bool typed = false;
+  // The static library that has it, and what is linked with that and names nothing of its file.
+  std::string library;
+  std::vector<PlacedName> loaded_by;
   SourcePlace place;
 };
 

@@ -51,6 +51,12 @@ std::vector<Mistake> code_mistakes() {
              place,
              {{"type", "MicroMutableOpResolver"}, {"name", "resolver"}, {"max", 4}, {"calls", 5}});
        }},
+      {"registrar-dropped", "a registrar in a static library of which nothing is named",
+       [](Place& place) {
+         place.beside["registrars"] =
+             Json::array({{{"type", "TORCH_LIBRARY"}, {"library", "ops"}, {"loaded_by", {"app"}}}});
+         return true;
+       }},
       {"registrar-static-order", "a registrar that reads a table of another file",
        [](Place& place) {
          return add_registrar(
