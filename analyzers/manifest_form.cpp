@@ -446,7 +446,8 @@ constexpr Field table_fields[] = {
      "of one that says something of kinds: `name` of each, `some` that it is looked into, "
      "`text` that it gives one for a text, `position` "
      "where its texts stand in the order of the kinds, `row` that it is a column of a table of "
-     "structures, `name`, and `kernel` what is named there"},
+     "structures, `name`, and `kernel` what is named there; `joined` that it has names of "
+     "kernels that code joins, `defined` those that kernels have"},
 };
 constexpr Form table_form{.name = "DispatchTable", .fields = table_fields};
 constexpr Form tables_form{.item = &table_form};

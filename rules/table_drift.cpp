@@ -207,8 +207,9 @@ void check(const Facts& facts, Sink& sink) {
     if (dispatch[Key::kinds].size() > most_entries) return;
     for (const Fact table : tables.items()) {
       if (table[Key::entries].size() > most_entries) return;
-      // Columns of one table, which says what it likes of each value.
-      if (table[Key::match].is("row")) return;
+      // Columns of one table, which says what it likes of each value, and names of kernels.
+      const Fact match = table[Key::match];
+      if (match.is("row") || match.is("joined") || match.is("defined")) return;
     }
     KindSet excused;
     excused.add_members(dispatch[Key::exceptions]);

@@ -426,6 +426,8 @@ void write_agreeing_tables(const std::vector<AgreeingTables>& all, PlacedWriter&
       writer.text(Key::name, table.name.name, table.name.place);
       writer.text(Key::match,
                   table.rows         ? "row"
+                  : table.joined     ? "joined"
+                  : table.defined    ? "defined"
                   : table.positional ? "position"
                   : table.parses     ? "text"
                   : table.partial    ? "some"

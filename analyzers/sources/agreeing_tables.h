@@ -28,6 +28,9 @@ struct KindTable {
   bool parses = false;
   // One column of a table of structures: names, each in the row of its value.
   bool rows = false;
+  // Names that code joins of texts, or those of them that a kernel has.
+  bool joined = false;
+  bool defined = false;
 };
 
 // An enumeration with the tables over it.

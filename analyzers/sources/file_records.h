@@ -10,6 +10,7 @@
 #include "analyzers/sources/alternatives_python.h"
 #include "analyzers/sources/annotations.h"
 #include "analyzers/sources/autograd.h"
+#include "analyzers/sources/built_names.h"
 #include "analyzers/sources/cache_facts.h"
 #include "analyzers/sources/derivatives.h"
 #include "analyzers/sources/device_code.h"
@@ -79,6 +80,7 @@ struct FileRecords {
   std::vector<TorchRecord> native_gradients;
   std::vector<PythonTable> python_tables;
   std::vector<AgreeingTables> row_tables;
+  std::vector<BuiltName> built_names;
   CppMaps maps;
   std::vector<RegistrarRecord> registrars;
   std::vector<StatedMacroUse> stated_uses;

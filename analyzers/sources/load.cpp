@@ -25,6 +25,7 @@
 #include "analyzers/sources/file_records.h"
 #include "analyzers/sources/handlers.h"
 #include "analyzers/sources/imported_keys.h"
+#include "analyzers/sources/kernel_names.h"
 #include "analyzers/sources/kernel_writes.h"
 #include "analyzers/sources/load_callers.h"
 #include "analyzers/sources/load_code.h"
@@ -198,6 +199,7 @@ class SourceLoader {
     find_result_dtypes(cpp_files_, texts_, records);
     find_pairs();
     find_tables();
+    find_built_names();
     find_static_registrars();
     join_devices();
     find_engines();
@@ -278,6 +280,19 @@ class SourceLoader {
     for (Engine& engine : find_cpp_engines(paths_, cpp_files_, texts_, std::move(maps))) {
       records_.engines.push_back(std::move(engine));
     }
+  }
+
+  // Names of kernels that host code joins when it runs.
+  void find_built_names() {
+    if (folder_.partial) return;
+    std::vector<BuiltName> built;
+    for (FileRecords& file : records_.files) {
+      std::move(file.built_names.begin(), file.built_names.end(), std::back_inserter(built));
+    }
+    if (built.empty()) return;
+    std::vector<AgreeingTables> tables =
+        join_kernel_names(built, find_kernel_names(folder_, paths_, texts_));
+    std::move(tables.begin(), tables.end(), std::back_inserter(records_.tables));
   }
 
   // Objects that fill the table of another file before `main`.

@@ -157,8 +157,9 @@ class FileLoader {
     const bool mlx = may_hold_mlx(bytes);
     const bool gradients = may_hold_native_gradients(bytes);
     const bool rows = may_hold_row_tables(bytes);
+    const bool built = may_build_names(bytes);
     if (!device_code && !keys && !maps && !memos && !plugins && !paths && !makers && !mlx &&
-        !gradients && !rows) {
+        !gradients && !rows && !built) {
       return;
     }
     read_plain(number, bytes, plain);
@@ -170,6 +171,7 @@ class FileLoader {
     if (keys) read_key_code(number, plain);
     if (gradients) read_native_gradients(plain, file.native_gradients);
     if (rows) find_row_tables(plain, number, file.row_tables);
+    if (built) read_built_names(plain, number, file.built_names);
     if (mlx) read_mlx(plain, file.mlx);
     if (memos) add_caches(number, read_memos(plain));
     if (paths) add_caches(number, read_path_caches(plain));

@@ -104,6 +104,18 @@ std::vector<Mistake> code_mistakes() {
          return true;
        },
        "dispatch"},
+      {"name-unbuildable", "a text for a kernel that nobody instantiated",
+       [](Place& place) {
+         const Json there = {{"kind", "float"}, {"kernel", "softmax_float"}};
+         const Json lost = {{"kind", "bfloat"}, {"kernel", "softmax_bfloat"}};
+         place.item.erase("predicate");
+         place.item.erase("table");
+         place.item["agree"] = Json::array(
+             {Json{{"name", "name"}, {"match", "joined"}, {"entries", {there, lost}}},
+              Json{{"name", "kernels"}, {"match", "defined"}, {"entries", Json::array({there})}}});
+         return true;
+       },
+       "dispatch"},
       {"table-row-crossed", "a type that a row has from its neighbour",
        [](Place& place) {
          Json dots = Json::array();
