@@ -240,27 +240,17 @@ class NameReader {
 
   void read_joined(TokenRange range, std::uint32_t before, const Scope& scope) {
     const TokenRange inside = bare(range);
-    if (find_in(inside, "+") == inside.end || find_in(inside, "?") < inside.end) return;
+    if (inside.empty() || find_in(inside, "?") < inside.end) return;
     BuiltName name;
-    for (std::uint32_t at = inside.begin; at <= inside.end && name.parts.size() < most_parts;) {
-      const std::uint32_t end = find_in({at, inside.end}, "+");
-      if (end == at) return;
-      name.parts.push_back(part_of({at, end}, scope));
-      at = end + 1;
-    }
+    bool joins = find_in(inside, "+") < inside.end;
+    if (!add_parts(inside, scope, name)) return;
     // `name = …; name += …;`
-    if (tokens_[before].is('=') && before > 0 && tokens_[before - 1].is_identifier() &&
-        is_added_to(tokens_[before - 1].text, scope)) {
-      name.parts.push_back({{}, true});
+    if (tokens_[before].is('=') && before > 0 && tokens_[before - 1].is_identifier()) {
+      joins = add_rest(range.end, tokens_[before - 1].text, scope, name) || joins;
     }
-    constexpr std::size_t fewest_letters = 3;
-    std::size_t letters = 0;
-    bool chooses = false;
-    for (const NamePart& part : name.parts) {
-      chooses = chooses || part.values.size() > 1;
-      if (part.values.size() == 1) letters += part.values.front().text.size();
-    }
-    if (!chooses || letters < fewest_letters) return;
+    const bool chooses = std::any_of(name.parts.begin(), name.parts.end(),
+                                     [](const NamePart& part) { return part.values.size() > 1; });
+    if (!joins || !chooses) return;
     name.place = place(inside);
     // An argument is also what stands behind the bracket of its call.
     if (!names_.empty() && names_.back().place == name.place) return;
@@ -269,12 +259,41 @@ class NameReader {
     names_.push_back(std::move(name));
   }
 
-  bool is_added_to(std::string_view name, const Scope& scope) const {
-    for (std::uint32_t at = scope.body.begin; at + 1 < scope.body.end; ++at) {
-      if (tokens_[at].is(name) && (tokens_[at + 1].is("+=") || tokens_[at + 1].is('+')))
-        return true;
+  bool add_parts(TokenRange range, const Scope& scope, BuiltName& name) const {
+    for (std::uint32_t at = range.begin; at < range.end; ++at) {
+      const std::uint32_t end = find_in({at, range.end}, "+");
+      if (end == at || name.parts.size() >= most_parts) return false;
+      name.parts.push_back(part_of({at, end}, scope));
+      at = end;
     }
-    return false;
+    return !range.empty();
+  }
+
+  // What the same block adds to a variable; within another block it may be added or not.
+  bool add_rest(std::uint32_t from, std::string_view variable, const Scope& scope,
+                BuiltName& name) const {
+    std::size_t depth = 0;
+    bool added = false;
+    for (std::uint32_t at = from; at + 2 < scope.body.end; ++at) {
+      if (tokens_[at].is('{')) ++depth;
+      if (tokens_[at].is('}') && depth-- == 0) break;
+      if (!tokens_[at].is(variable)) continue;
+      const Token& behind = tokens_[at + 1];
+      if (behind.is('=')) break;
+      if (!behind.is("+=") && !behind.is('+')) continue;
+      added = true;
+      // `if (x) name += …;`
+      const bool conditional = depth > 0 || !(tokens_[at - 1].is(';') || tokens_[at - 1].is('}'));
+      const TokenRange value{at + 2, end_of({at + 2, scope.body.end})};
+      if (name.parts.size() >= most_parts) break;
+      if (conditional || behind.is('+')) {
+        name.parts.push_back({{}, true});
+      } else if (!add_parts(bare(value), scope, name)) {
+        name.parts.push_back({{}, true});
+        break;
+      }
+    }
+    return added;
   }
 
   const PlainSource& source_;

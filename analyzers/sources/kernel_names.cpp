@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t most_names = 200'000;
 constexpr std::size_t most_entries = 100'000;
+constexpr std::size_t fewest_letters = 3;
 constexpr std::uintmax_t most_bytes = 8 << 20;
 // Steps of the comparisons of one name with all kernels.
 constexpr std::uint64_t most_steps = 4'000'000;
@@ -211,6 +212,19 @@ class Match {
   std::string_view value_;
 };
 
+// Letters that a name has for sure beside one of its parts.
+std::size_t letters_beside(const BuiltName& built, std::size_t fixed) {
+  std::size_t letters = 0;
+  for (std::size_t at = 0; at < built.parts.size(); ++at) {
+    const std::vector<PlacedName>& values = built.parts[at].values;
+    if (at == fixed || values.empty()) continue;
+    std::size_t shortest = values.front().text.size();
+    for (const PlacedName& value : values) shortest = std::min(shortest, value.text.size());
+    letters += shortest;
+  }
+  return letters;
+}
+
 std::string pattern(const BuiltName& built, std::size_t fixed, std::string_view value) {
   std::string text;
   for (std::size_t at = 0; at < built.parts.size(); ++at) {
@@ -237,7 +251,8 @@ std::vector<AgreeingTables> join_kernel_names(const std::vector<BuiltName>& buil
   if (kernel_names.open) return all;
   for (const BuiltName& name : built) {
     for (std::size_t part = 0; part < name.parts.size(); ++part) {
-      if (name.parts[part].values.size() < 2) continue;
+      if (name.parts[part].values.size() < 2 || letters_beside(name, part) < fewest_letters)
+        continue;
       KindTable made;
       made.name = {name.written, name.place};
       made.joined = true;
