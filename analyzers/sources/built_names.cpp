@@ -104,7 +104,10 @@ class NameReader {
     if (returns == 0 || values.empty()) return;
     const bool one_of_two = returns == 1 && values.size() > 1;
     auto [known, fresh] = texts_.try_emplace(name);
-    if (fresh && (refusing || one_of_two)) known->second = std::move(values);
+    if (fresh && (refusing || one_of_two)) {
+      for (const PlacedName& value : values) givers_.emplace(value.place.offset, known->first);
+      known->second = std::move(values);
+    }
     if (!fresh) known->second.clear();
   }
 
@@ -224,7 +227,21 @@ class NameReader {
       part.values = texts_of_variable(tokens_[range.begin].text, scope);
     }
     part.open = part.values.empty();
+    for (const PlacedName& value : part.values) {
+      const auto giver = givers_.find(value.place.offset);
+      if (giver != givers_.end()) part.calls = std::max(part.calls, calls_of(giver->second));
+    }
     return part;
+  }
+
+  std::size_t calls_of(std::string_view name) const {
+    std::size_t calls = 0;
+    for (std::uint32_t at = 0; at + 1 < tokens_.size(); ++at) {
+      // Handed on by its name it may be called for anything.
+      if (tokens_[at].is(name)) calls += tokens_[at + 1].is('(') ? 1 : most_names;
+    }
+    // Its definition.
+    return calls > 0 ? calls - 1 : 0;
   }
 
   void read_function(const Scope& scope) {
@@ -302,6 +319,8 @@ class NameReader {
   const std::vector<std::uint32_t>& partners_;
   std::vector<BuiltName>& names_;
   std::map<std::string, Values, std::less<>> texts_;
+  // By the place of a text: the function that gives it.
+  std::map<std::uint32_t, std::string_view> givers_;
   std::uint64_t steps_ = 0;
 };
 

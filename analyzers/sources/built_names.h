@@ -15,6 +15,8 @@ struct NamePart {
   std::vector<PlacedName> values;
   // Nothing is known of it.
   bool open = false;
+  // How often the file calls the function that gives the texts; 0: they are of assignments.
+  std::size_t calls = 0;
 };
 
 // A name of a kernel that host code makes when it runs.

@@ -39,6 +39,7 @@ class DocumentWriter {
     write_tvm_document(writer);
     write_executorch_document(writer);
     write_extension_document(writer);
+    write_twin_document(writer);
     write_foreign_document(writer);
     write_mlx_document(writer);
     write_native_document(writer);
@@ -140,6 +141,15 @@ class DocumentWriter {
     }
     begin({}, files, undecided, writer);
     write_extensions(tree, writer);
+    writer.end();
+  }
+
+  // Methods of classes that are bound in two files.
+  void write_twin_document(PlacedWriter& writer) {
+    const std::vector<MethodBinding> twins = twin_bindings(gathered(&FileRecords::methods));
+    if (twins.empty()) return;
+    begin({}, files_of(twins), {}, writer);
+    write_twin_bindings(twins, paths_, writer);
     writer.end();
   }
 

@@ -36,6 +36,7 @@
 #include "analyzers/sources/torch_cpp.h"
 #include "analyzers/sources/triton.h"
 #include "analyzers/sources/tvm.h"
+#include "analyzers/sources/twin_bindings.h"
 #include "opseal/facts.h"
 
 namespace opseal {
@@ -81,6 +82,7 @@ struct FileRecords {
   std::vector<PythonTable> python_tables;
   std::vector<AgreeingTables> row_tables;
   std::vector<BuiltName> built_names;
+  std::vector<MethodBinding> methods;
   CppMaps maps;
   std::vector<RegistrarRecord> registrars;
   std::vector<StatedMacroUse> stated_uses;

@@ -212,6 +212,12 @@ class Match {
   std::string_view value_;
 };
 
+struct Uses {
+  std::size_t names = 0;
+  std::size_t calls = 0;
+  bool has_kernel = false;
+};
+
 // Letters that a name has for sure beside one of its parts.
 std::size_t letters_beside(const BuiltName& built, std::size_t fixed) {
   std::size_t letters = 0;
@@ -249,6 +255,8 @@ std::vector<AgreeingTables> join_kernel_names(const std::vector<BuiltName>& buil
                                               const KernelNames& kernel_names) {
   std::vector<AgreeingTables> all;
   if (kernel_names.open) return all;
+  // How many names a text goes into, and whether some kernel has one of them.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Uses> uses;
   for (const BuiltName& name : built) {
     for (std::size_t part = 0; part < name.parts.size(); ++part) {
       if (name.parts[part].values.size() < 2 || letters_beside(name, part) < fewest_letters)
@@ -261,12 +269,16 @@ std::vector<AgreeingTables> join_kernel_names(const std::vector<BuiltName>& buil
       defined.defined = true;
       std::uint64_t steps = 0;
       for (const PlacedName& value : name.parts[part].values) {
+        Uses& use = uses[{value.place.file, value.place.offset}];
+        ++use.names;
+        use.calls = name.parts[part].calls;
         made.entries.push_back({{value.text, value.place}, pattern(name, part, value.text)});
         const Match match(name, part, value.text);
         const auto kernel =
             std::find_if(kernel_names.names.begin(), kernel_names.names.end(),
                          [&](const std::string& one) { return match.fits(one, steps); });
         if (kernel == kernel_names.names.end()) continue;
+        use.has_kernel = true;
         defined.entries.push_back({{value.text, value.place}, *kernel});
       }
       if (defined.entries.empty() || steps > most_steps) continue;
@@ -276,6 +288,17 @@ std::vector<AgreeingTables> join_kernel_names(const std::vector<BuiltName>& buil
       tables.tables.push_back(std::move(defined));
       all.push_back(std::move(tables));
     }
+  }
+  // A text that is there for another kernel, or for something else, isn't said to go into this one.
+  for (AgreeingTables& tables : all) {
+    const std::vector<NamedKind>& there = tables.tables[1].entries;
+    std::erase_if(tables.tables[0].entries, [&](const NamedKind& entry) {
+      const Uses& use = uses[{entry.kind.place.file, entry.kind.place.offset}];
+      const bool is_there = std::any_of(there.begin(), there.end(), [&](const NamedKind& one) {
+        return one.kind.name == entry.kind.name;
+      });
+      return !is_there && (use.has_kernel || use.calls > use.names);
+    });
   }
   return all;
 }

@@ -158,8 +158,9 @@ class FileLoader {
     const bool gradients = may_hold_native_gradients(bytes);
     const bool rows = may_hold_row_tables(bytes);
     const bool built = may_build_names(bytes);
+    const bool methods = may_bind_methods(bytes);
     if (!device_code && !keys && !maps && !memos && !plugins && !paths && !makers && !mlx &&
-        !gradients && !rows && !built) {
+        !gradients && !rows && !built && !methods) {
       return;
     }
     read_plain(number, bytes, plain);
@@ -171,6 +172,7 @@ class FileLoader {
     if (keys) read_key_code(number, plain);
     if (gradients) read_native_gradients(plain, file.native_gradients);
     if (rows) find_row_tables(plain, number, file.row_tables);
+    if (methods) read_method_bindings(plain, number, file.methods);
     if (built) read_built_names(plain, number, file.built_names);
     if (mlx) read_mlx(plain, file.mlx);
     if (memos) add_caches(number, read_memos(plain));

@@ -96,6 +96,16 @@ bool add_parameter(Place& place) {
   return true;
 }
 
+bool spell_argument(Place& place) {
+  if (has(place.manifest, "functions")) return false;
+  place.item["functions"] = Json::array(
+      {{{"name", "Topo.run"}, {"namespace", "cpu/topo.cpp"}, {"parameters", {"x", "psi_raster"}}},
+       {{"name", "Topo.run"},
+        {"namespace", "cuda/topo.cpp"},
+        {"parameters", {"x", "Psi_raster"}}}});
+  return true;
+}
+
 bool drop_arguments(Place& place) {
   if (!is_system(place, "triton") || !has_items(place.item, "uses")) return false;
   place.item["uses"][0]["arguments"] = 0;
@@ -121,6 +131,8 @@ std::vector<Mistake> device_mistakes() {
       {"host-arch-guard", "a choice between architectures moved to the host",
        test_architecture_on_host, ""},
       {"binding-arity", "a parameter that calls were not given", add_parameter, ""},
+      {"binding-device-split", "an argument that is spelled otherwise for one device",
+       spell_argument, ""},
       {"binding-undefined", "a function that was renamed on one side", rename_bound, ""},
       {"launch-arguments", "a launch that gives nothing", drop_arguments, ""},
       {"ctypes-signature", "a pointer whose type was not said", forget_result_type, ""},
