@@ -104,6 +104,21 @@ std::vector<Mistake> code_mistakes() {
          return true;
        },
        "dispatch"},
+      {"any-backend-predicate", "a predicate that isn't told the backend any more",
+       [](Place& place) {
+         const Json f32 = {{"kind", "f32"}, {"kernel", "mul_f32"}};
+         const Json f16 = {{"kind", "f16"}, {"kernel", "mul_f16"}};
+         place.beside["dispatch"] = Json::array(
+             {Json{{"operator", "mul"},
+                   {"predicate", {{"kinds", {"f32", "f16"}}, {"takes_backend", false}}}},
+              Json{{"operator", "mul"},
+                   {"backend", "cuda"},
+                   {"table", {{"entries", Json::array({f32, f16})}}}},
+              Json{{"operator", "mul"},
+                   {"backend", "vulkan"},
+                   {"table", {{"entries", Json::array({f32})}}}}});
+         return true;
+       }},
       {"name-unbuildable", "a text for a kernel that nobody instantiated",
        [](Place& place) {
          const Json there = {{"kind", "float"}, {"kernel", "softmax_float"}};
