@@ -9,12 +9,11 @@
 #include "analyzers/source/plain_source.h"
 #include "analyzers/source/source_tree.h"
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/sources/defined_names.h"
 #include "analyzers/words.h"
 
 namespace opseal {
 namespace {
-
-using Names = std::set<std::string, std::less<>>;
 
 // Of one tree; only one made to be slow has more.
 constexpr std::size_t most_candidates = 512;
@@ -50,26 +49,38 @@ class Finder {
       find_tables();
     }
     if (functions_.empty()) return {};
-    for_each_with(functions_, [this] { find_types(); });
-    std::map<std::string, std::size_t, std::less<>> makers = types_;
-    makers.insert(functions_.begin(), functions_.end());
+    const std::vector<std::string> functions = functions_.names();
+    for_each_with(functions, [this] { find_functions(); });
+    for_each_with(functions, [this] { find_types(); });
+    std::vector<std::string> makers = types_.names();
+    if (!makers.empty()) for_each_with(makers, [this] { find_other_types(); });
+    makers.insert(makers.end(), functions.begin(), functions.end());
     for_each_with(makers, [this] {
       find_objects();
       find_macros();
     });
-    for_each_with(macros_, [this] { find_uses(); });
+    std::vector<std::string> macros;
+    for (const auto& [name, made] : macros_) macros.push_back(name);
+    for_each_with(macros, [this] { find_other_macros(); });
+    for_each_with(macros, [this] { find_uses(); });
     return std::move(records_);
   }
 
  private:
-  using Index = std::map<std::string, std::size_t, std::less<>>;
+  // What a macro makes, as its body names it.
+  struct Made {
+    bool object = false;
+    std::string name;
+    DefinedNames::Use use;
+    std::uint32_t file = 0;
+    // Defined in another file as something else.
+    bool unclear = false;
+  };
 
   template <typename Visit>
-  void for_each_with(const Index& names, Visit visit) {
+  void for_each_with(const std::vector<std::string>& names, Visit visit) {
     if (names.empty() || names.size() > most_names) return;
-    std::vector<std::string> words;
-    for (const auto& [name, table] : names) words.push_back(name);
-    const WordQuery any_name(words);
+    const WordQuery any_name(names);
     std::string bytes;
     for (const std::size_t at : cpp_files_) {
       if (!texts_.read_holding(any_name, at, bytes)) continue;
@@ -110,13 +121,10 @@ class Finder {
       for (const Scope& scope : plain_.shape.scopes) {
         if (scope.kind != ScopeKind::function || !is_registering(base_of(scope.name))) continue;
         if (!mentions(scope.body, token(name).text)) continue;
-        // Of one that is hidden nobody else can call it.
-        const auto [known, is_new] = functions_.emplace(base_of(scope.name), table);
         // Two tables of one file are as late as each other.
-        const bool here = !is_new && known->second < table &&
-                          tables_[known->second].place.file == plain_.unit.file;
-        if (!is_new && !here && known->second != table) known->second = several;
-        used = used || known->second == table;
+        used = functions_.add(base_of(scope.name), owner_of_function(plain_, scope),
+                              plain_.unit.file, table) ||
+               used;
       }
       if (used) tables_.push_back({std::string(token(name).text), place_of_token(name)});
     }
@@ -143,30 +151,60 @@ class Finder {
     return false;
   }
 
-  // `A(…) : a(…) { register_it(…); }` in the class or outside.
-  void find_types() {
+  // Those of the same names that use no table.
+  void find_functions() {
     for (const Scope& scope : plain_.shape.scopes) {
       if (scope.kind != ScopeKind::function) continue;
       const std::string_view name = base_of(scope.name);
-      const bool outside = scope.name.find("::") != std::string::npos &&
-                           scope.name.ends_with(std::string(name) + "::" + std::string(name));
-      const bool inside = scope.parent != no_scope &&
-                          plain_.shape.scopes[scope.parent].kind == ScopeKind::type &&
-                          base_of(plain_.shape.scopes[scope.parent].name) == name;
-      if (!outside && !inside) continue;
+      // One that calls its namesake does what that does.
+      if (!functions_.contains(name) || mentions(scope.body, name)) continue;
+      functions_.add(name, owner_of_function(plain_, scope), plain_.unit.file, several);
+    }
+  }
+
+  // `A(…) : a(…) { register_it(…); }` in the class or outside.
+  void find_types() {
+    for (const Scope& scope : plain_.shape.scopes) {
+      if (!is_constructor(scope)) continue;
       const std::size_t table = called_in(scope.body);
       if (table == several) continue;
-      const auto [known, is_new] = types_.emplace(name, table);
-      if (!is_new && known->second != table) known->second = several;
+      types_.add(base_of(scope.name), owner_of_type(scope), plain_.unit.file, table);
     }
+  }
+
+  // Classes of these names, and constructors that register nothing.
+  void find_other_types() {
+    for (const Scope& scope : plain_.shape.scopes) {
+      if (scope.kind == ScopeKind::type && types_.contains(base_of(scope.name))) {
+        types_.add_weak(base_of(scope.name), owner_path(plain_, scope.parent), plain_.unit.file);
+      } else if (types_.contains(base_of(scope.name)) && is_constructor(scope)) {
+        types_.add(base_of(scope.name), owner_of_type(scope), plain_.unit.file, several);
+      }
+    }
+  }
+
+  bool is_constructor(const Scope& scope) const {
+    if (scope.kind != ScopeKind::function) return false;
+    const std::string_view name = base_of(scope.name);
+    const bool outside = scope.name.find("::") != std::string::npos &&
+                         scope.name.ends_with(std::string(name) + "::" + std::string(name));
+    return outside || (scope.parent != no_scope &&
+                       plain_.shape.scopes[scope.parent].kind == ScopeKind::type &&
+                       base_of(plain_.shape.scopes[scope.parent].name) == name);
+  }
+
+  // What the class of a constructor is defined in.
+  std::string owner_of_type(const Scope& constructor) const {
+    const std::string path = owner_of_function(plain_, constructor);
+    const std::size_t at = path.rfind("::");
+    return at == std::string::npos ? std::string() : path.substr(0, at);
   }
 
   // The table of the first function that registers there.
   std::size_t called_in(TokenRange range) const {
     for (std::uint32_t at = range.begin; at + 1 < range.end; ++at) {
       if (!token(at).is_identifier() || !token(at + 1).is('(')) continue;
-      const auto function = functions_.find(token(at).text);
-      if (function != functions_.end()) return function->second;
+      if (functions_.contains(token(at).text)) return functions_.meaning_of(use_at(plain_, at));
     }
     return several;
   }
@@ -175,20 +213,21 @@ class Finder {
   void find_objects() {
     for (std::uint32_t at = 1; at + 2 < count(); ++at) {
       if (!token(at).is_identifier()) continue;
-      const auto type = types_.find(token(at).text);
-      if (type != types_.end() && token(at + 1).is_identifier() && says_text(at + 2) &&
+      const std::string_view name = token(at).text;
+      if (types_.contains(name) && token(at + 1).is_identifier() && says_text(at + 2) &&
           at_namespace(at)) {
-        add(type->second, type->first, token(at + 1).text, place_of_token(at));
+        add(types_.meaning_of(use_at(plain_, at)), std::string(name), token(at + 1).text,
+            place_of_token(at));
         continue;
       }
-      const auto function = functions_.find(token(at).text);
-      if (function == functions_.end() || !says_text(at + 1) || !at_namespace(at)) continue;
+      if (!functions_.contains(name) || !says_text(at + 1) || !at_namespace(at)) continue;
       std::uint32_t before = at;
       while (before > 0 && (token(before - 1).is("::") || token(before - 1).is_identifier())) {
         --before;
       }
       if (before < 2 || !token(before - 1).is('=') || !token(before - 2).is_identifier()) continue;
-      add(function->second, function->first, token(before - 2).text, place_of_token(at));
+      add(functions_.meaning_of(use_at(plain_, at)), std::string(name), token(before - 2).text,
+          place_of_token(at));
     }
   }
 
@@ -209,15 +248,24 @@ class Finder {
       const Tokens body = plain_.directive(definition.body);
       for (std::size_t at = 0; at + 2 < body.size(); ++at) {
         if (!body[at].is_identifier()) continue;
-        const auto type = types_.find(body[at].text);
-        const bool object = type != types_.end() && body[at + 1].is_identifier();
-        const auto function = functions_.find(body[at].text);
-        const bool called = function != functions_.end() && body[at + 1].is('(') &&
+        const bool object = types_.contains(body[at].text) && body[at + 1].is_identifier();
+        const bool called = functions_.contains(body[at].text) && body[at + 1].is('(') &&
                             std::any_of(body.begin(), body.begin() + static_cast<long>(at),
                                         [](const Token& one) { return one.is('='); });
         if (!object && !called) continue;
-        macros_.emplace(definition.name, object ? type->second : function->second);
+        Made made{object, std::string(body[at].text), {}, plain_.unit.file, false};
+        read_qualifier(body, at, made.use);
+        macros_.emplace(definition.name, std::move(made));
         break;
+      }
+    }
+  }
+
+  void find_other_macros() {
+    for (const SourceDefinition& definition : plain_.definitions) {
+      const auto macro = macros_.find(definition.name);
+      if (macro != macros_.end() && macro->second.file != plain_.unit.file) {
+        macro->second.unclear = true;
       }
     }
   }
@@ -227,7 +275,14 @@ class Finder {
       if (!token(at).is_identifier() || !token(at + 1).is('(')) continue;
       const auto macro = macros_.find(token(at).text);
       if (macro == macros_.end() || !at_namespace(at)) continue;
-      add(macro->second, macro->first, {}, place_of_token(at));
+      const Made& made = macro->second;
+      if (made.unclear && made.file != plain_.unit.file) continue;
+      DefinedNames::Use use = made.use;
+      use.name = made.name;
+      use.around = owner_path(plain_, plain_.scope_of(at));
+      use.file = plain_.unit.file;
+      add((made.object ? types_ : functions_).meaning_of(use), macro->first, {},
+          place_of_token(at));
     }
   }
 
@@ -249,7 +304,7 @@ class Finder {
     records_.push_back(std::move(record));
   }
 
-  static constexpr std::size_t several = static_cast<std::size_t>(-1);
+  static constexpr std::size_t several = DefinedNames::several;
 
   const std::vector<std::string>& paths_;
   const std::vector<std::size_t>& cpp_files_;
@@ -258,10 +313,10 @@ class Finder {
   std::vector<StaticTable> tables_;
   // Those that nothing uses too.
   std::size_t candidates_ = 0;
-  // Of each name the table, or `several`.
-  Index functions_;
-  Index types_;
-  Index macros_;
+  // Of each name the table.
+  DefinedNames functions_;
+  DefinedNames types_;
+  std::map<std::string, Made, std::less<>> macros_;
   std::set<std::pair<std::size_t, std::string>> told_;
   std::vector<RegistrarRecord> records_;
 };
