@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -33,11 +34,69 @@ bool is_kernel(const TorchRecord& record) {
          record.function.positional > 0;
 }
 
+// What the functions that a file declares or defines do with the tensors that they are handed.
+class Takers {
+ public:
+  explicit Takers(Tokens tokens) : tokens_(tokens) {}
+
+  // A reference that is not constant; also of a function that the file says nothing of.
+  bool may_replace(const HandedParameter& handed) {
+    if (!read_) read();
+    const auto found = heads_.find(handed.function);
+    if (found == heads_.end()) return true;
+    for (const std::size_t open : found->second) {
+      const std::size_t close = closing_bracket(tokens_, open);
+      if (close >= tokens_.size()) return true;
+      const Tokens inside = tokens_.subspan(open + 1, close - open - 1);
+      for (const NamedParameter& one : named_parameters(inside, most_parameters)) {
+        if (one.position == handed.position && one.by_reference && !one.is_const) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t most_parameters = 256;
+  // Of one name.
+  static constexpr std::size_t most_heads = 16;
+
+  // `Tensor f(`, `void f(`: a type in front, as no call has it.
+  void read() {
+    read_ = true;
+    for (std::size_t at = 1; at + 1 < tokens_.size(); ++at) {
+      if (!tokens_[at].is_identifier() || !tokens_[at + 1].is('(')) continue;
+      const Token& before = tokens_[at - 1];
+      const bool typed = (before.is_identifier() && !before.is("return") && !before.is("else")) ||
+                         before.is('>') || before.is('&') || before.is('*');
+      if (!typed) continue;
+      std::vector<std::size_t>& heads = heads_[tokens_[at].text];
+      if (heads.size() < most_heads) heads.push_back(at + 1);
+    }
+  }
+
+  Tokens tokens_;
+  bool read_ = false;
+  std::map<std::string_view, std::vector<std::size_t>> heads_;
+};
+
+bool is_constant(Tokens tokens, std::size_t name, std::size_t parameter) {
+  if (name + 1 >= tokens.size() || !tokens[name + 1].is('(')) return false;
+  const std::size_t close = closing_bracket(tokens, name + 1);
+  if (close >= tokens.size()) return false;
+  constexpr std::size_t most_parameters = 256;
+  const Tokens inside = tokens.subspan(name + 2, close - name - 2);
+  for (const NamedParameter& one : named_parameters(inside, most_parameters)) {
+    if (one.position == parameter) return one.is_const;
+  }
+  return false;
+}
+
 void read_file(const std::string& bytes, std::uint32_t number,
                const std::set<std::string, std::less<>>& names, Bodies& bodies) {
   CodeFunctions code;
   code.add(number, {}, bytes);
   WrittenParameters writes(code);
+  std::optional<Takers> takers;
   for (const auto& function : code.functions()) {
     const auto name = names.find(base_of(function->name));
     if (name == names.end()) continue;
@@ -48,9 +107,16 @@ void read_file(const std::string& bytes, std::uint32_t number,
       if (written[at])
         body.written.emplace_back(at, place_of(tokens.subspan(*written[at], 1), number));
     }
-    body.returned = returned_parameters(
-        tokens.subspan(function->body.begin, function->body.end - function->body.begin),
-        function->parameters);
+    if (!takers) takers.emplace(tokens);
+    for (const ReturnedParameter& one : returned_parameters(
+             tokens.subspan(function->body.begin, function->body.end - function->body.begin),
+             function->parameters)) {
+      const bool replaced =
+          !is_constant(tokens, function->name_token, one.index) &&
+          std::any_of(one.handed.begin(), one.handed.end(),
+                      [&](const HandedParameter& to) { return takers->may_replace(to); });
+      if (!replaced) body.returned.push_back(one.index);
+    }
     bodies[*name].push_back(std::move(body));
   }
 }

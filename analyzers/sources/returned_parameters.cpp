@@ -1,7 +1,7 @@
 #include "analyzers/sources/returned_parameters.h"
 
 #include <algorithm>
-#include <optional>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -12,13 +12,16 @@ namespace {
 
 // Tokens of a function that are looked at.
 constexpr std::size_t most_tokens = 100'000;
+// Places where a function hands on its parameters; more are not looked at.
+constexpr std::size_t most_handed = 256;
+constexpr std::size_t no_call = static_cast<std::size_t>(-1);
 
 class ReturnReader {
  public:
   ReturnReader(Tokens body, const std::vector<std::string_view>& parameters)
       : body_(body.first(std::min(body.size(), most_tokens))), parameters_(parameters) {}
 
-  std::vector<std::size_t> run() {
+  std::vector<ReturnedParameter> run() {
     std::size_t lambda_end = 0;
     std::size_t dead_end = 0;
     std::vector<std::size_t> blocks;
@@ -34,20 +37,112 @@ class ReturnReader {
         changed_.insert(body_[at].text);
       }
       if ((body_[at].is("tie") || body_[at].is("swap")) && !is_member(at)) note_arguments(at + 1);
+      if (names_something(at)) changed_.insert(body_[at].text);
+      note_binding(at);
+      note_handed(at);
       // What a lambda hands back is its own.
       if (at >= lambda_end && body_[at].is('[') && begins_lambda(at)) {
         lambda_end = std::max(lambda_end, end_of_lambda(at));
       }
       if (at >= lambda_end && at >= dead_end && body_[at].is("return")) read_value(at + 1);
     }
-    std::vector<std::size_t> returned;
-    for (const std::size_t parameter : found_) {
-      if (!changed_.contains(parameters_[parameter])) returned.push_back(parameter);
+    std::vector<ReturnedParameter> returned;
+    for (const auto& [parameter, place] : found_) {
+      if (changed_.contains(parameters_[parameter])) continue;
+      ReturnedParameter one;
+      one.index = parameter;
+      for (const Handed& handed : handed_) {
+        if (handed.parameter == parameter && handed.place < place) one.handed.push_back(handed.to);
+      }
+      returned.push_back(std::move(one));
     }
     return returned;
   }
 
  private:
+  struct Handed {
+    std::size_t parameter = 0;
+    std::size_t place = 0;
+    HandedParameter to;
+  };
+
+  // `Tensor x(y);`, `std::vector<Tensor> x;`: another thing of the name.
+  bool names_something(std::size_t at) const {
+    if (at == 0 || at + 1 >= body_.size() || !body_[at].is_identifier()) return false;
+    const Token& behind = body_[at + 1];
+    if (!behind.is('(') && !behind.is('{') && !behind.is(';')) return false;
+    const Token& before = body_[at - 1];
+    if (before.is('>')) return true;
+    return before.is_identifier() && !before.is("return") && !before.is("else") &&
+           !before.is("co_return") && !before.is("throw") && !before.is("do");
+  }
+
+  // `auto [x, y] = …`
+  void note_binding(std::size_t at) {
+    if (!body_[at].is("auto")) return;
+    std::size_t open = at + 1;
+    while (open < body_.size() && (body_[open].is('&') || body_[open].is("&&"))) ++open;
+    if (open >= body_.size() || !body_[open].is('[')) return;
+    constexpr std::size_t most_names = 64;
+    const std::size_t end = std::min(body_.size(), open + most_names);
+    for (std::size_t name = open + 1; name < end && !body_[name].is(']'); ++name) {
+      if (body_[name].is_identifier()) changed_.insert(body_[name].text);
+    }
+  }
+
+  // `x` alone between the brackets and commas of a call that is no part of a `return`.
+  void note_handed(std::size_t at) {
+    if (body_[at].is("return")) return_end_ = end_of_statement(at);
+    if (body_[at].is('(')) {
+      open_.push_back({at, 0});
+    } else if (body_[at].is('{') || body_[at].is('[')) {
+      open_.push_back({at, no_call});
+    } else if (body_[at].is(')') || body_[at].is('}') || body_[at].is(']')) {
+      if (!open_.empty()) open_.pop_back();
+    } else if (body_[at].is(',') && !open_.empty() && open_.back().argument != no_call) {
+      ++open_.back().argument;
+    }
+    if (at < return_end_ || open_.empty() || open_.back().argument == no_call) return;
+    const std::size_t bracket = open_.back().bracket;
+    if (at == 0 || at + 1 >= body_.size() || bracket == 0 || !is_argument(at)) return;
+    const auto found = std::find(parameters_.begin(), parameters_.end(), body_[at].text);
+    if (found == parameters_.end() || !body_[bracket - 1].is_identifier()) return;
+    if (cannot_replace(bracket - 1) || handed_.size() == most_handed) return;
+    handed_.push_back({static_cast<std::size_t>(found - parameters_.begin()),
+                       at,
+                       {body_[bracket - 1].text, open_.back().argument}});
+  }
+
+  bool is_argument(std::size_t at) const {
+    return body_[at].is_identifier() && (body_[at - 1].is('(') || body_[at - 1].is(',')) &&
+           (body_[at + 1].is(')') || body_[at + 1].is(','));
+  }
+
+  // Methods of tensors and functions of torch take tensors as they are; what is no function, and
+  // macros, too.
+  bool cannot_replace(std::size_t called) const {
+    const Token& name = body_[called];
+    if (is_one_of(name.text, {"if", "while", "for", "switch", "sizeof", "decltype", "move",
+                              "forward", "Tensor", "tuple", "make_tuple", "vector"})) {
+      return true;
+    }
+    if (is_member(called)) return true;
+    if (called >= 2 && body_[called - 1].is("::") &&
+        is_one_of(body_[called - 2].text, {"at", "torch", "c10", "native"})) {
+      return true;
+    }
+    return std::none_of(name.text.begin(), name.text.end(),
+                        [](char letter) { return letter >= 'a' && letter <= 'z'; });
+  }
+
+  std::size_t end_of_statement(std::size_t at) const {
+    while (at < body_.size() && !body_[at].is(';')) {
+      const bool opens = body_[at].is('(') || body_[at].is('{') || body_[at].is('[');
+      at = opens ? std::max(at, closing_bracket(body_, at)) + 1 : at + 1;
+    }
+    return at;
+  }
+
   // `std::tie(x, y) = …`, `std::swap(x, y)`
   void note_arguments(std::size_t open) {
     if (open >= body_.size() || !body_[open].is('(')) return;
@@ -125,20 +220,29 @@ class ReturnReader {
     if (!body_[at].is_identifier()) return;
     const auto found = std::find(parameters_.begin(), parameters_.end(), body_[at].text);
     if (found != parameters_.end()) {
-      found_.insert(static_cast<std::size_t>(found - parameters_.begin()));
+      found_.emplace(static_cast<std::size_t>(found - parameters_.begin()), at);
     }
   }
 
   Tokens body_;
   const std::vector<std::string_view>& parameters_;
-  std::set<std::size_t> found_;
+  // By parameter, the first place.
+  std::map<std::size_t, std::size_t> found_;
   std::set<std::string_view> changed_;
+  std::vector<Handed> handed_;
+  // Brackets that are open, and the number of the argument.
+  struct Open {
+    std::size_t bracket = 0;
+    std::size_t argument = 0;
+  };
+  std::vector<Open> open_;
+  std::size_t return_end_ = 0;
 };
 
 }  // namespace
 
-std::vector<std::size_t> returned_parameters(Tokens body,
-                                             const std::vector<std::string_view>& parameters) {
+std::vector<ReturnedParameter> returned_parameters(
+    Tokens body, const std::vector<std::string_view>& parameters) {
   return ReturnReader(body, parameters).run();
 }
 
