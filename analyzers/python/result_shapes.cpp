@@ -40,11 +40,16 @@ class ShapeReader {
         scopes_(scopes),
         function_(function),
         body_(body),
-        nodes_(syntax.own_nodes(body, max_nodes)) {}
+        nodes_(syntax.own_nodes(body, max_nodes)) {
+    read_changes();
+  }
 
   std::vector<std::string> run() {
     read_returned();
-    for (const std::string_view name : returned_) look_at_name(name);
+    for (const std::string_view name : returned_) {
+      // Another `return` may undo the choice: `return y.transpose(0, 1)`.
+      if (!derived_.contains(name)) look_at_name(name);
+    }
     if (returned_values_.size() <= most_values) compare_all(returned_values_);
     return {found_.begin(), found_.end()};
   }
@@ -72,12 +77,81 @@ class ShapeReader {
   }
 
  private:
+  // Names whose value gets another shape where it stands: `shape.append(n)`, `y.unsqueeze_(0)`,
+  // `shape[1:] = …`, `del shape[0]`; and tensors that an operator writes to, `out=y`.
+  void read_changes() {
+    for (const SyntaxIndex index : nodes_) {
+      if (syntax_.is(index, SyntaxKind::call)) {
+        const SyntaxIndex called = syntax_.child(index, SyntaxField::function);
+        if (syntax_.is(called, SyntaxKind::attribute)) read_method(called);
+      } else if (syntax_.is(index, SyntaxKind::keyword_argument)) {
+        const SyntaxIndex keyword = syntax_.child(index, SyntaxField::name);
+        if (keyword != no_syntax && syntax_.text_of(keyword) == "out") {
+          note_written(syntax_.child(index, SyntaxField::value));
+        }
+      } else if (syntax_.is(index, SyntaxKind::delete_statement)) {
+        note_names(index, reshaped_);
+      } else if (syntax_.is(index, SyntaxKind::assignment)) {
+        // Also `y.data = …`.
+        const SyntaxIndex target = syntax_.child(index, SyntaxField::left);
+        const bool sliced = syntax_.is(target, SyntaxKind::subscript) &&
+                            syntax_.text_of(target).find(':') != std::string_view::npos;
+        const bool data =
+            syntax_.is(target, SyntaxKind::attribute) && syntax_.text_of(target).ends_with(".data");
+        if (sliced || data) note_names(syntax_.first(target), sliced ? sliced_ : reshaped_);
+      }
+    }
+  }
+
+  void read_method(SyntaxIndex called) {
+    const SyntaxIndex name = syntax_.child(called, SyntaxField::attribute);
+    const SyntaxIndex object = syntax_.unwrapped(syntax_.child(called, SyntaxField::object));
+    if (name == no_syntax || !syntax_.is(object, SyntaxKind::identifier)) return;
+    constexpr std::array<std::string_view, 19> change{
+        "append",     "extend",    "insert",         "pop",        "remove",
+        "clear",      "reverse",   "unsqueeze_",     "squeeze_",   "resize_",
+        "resize_as_", "set_",      "as_strided_",    "transpose_", "t_",
+        "swapaxes_",  "swapdims_", "sparse_resize_", "sort"};
+    if (is_one_of(syntax_.text_of(name), change)) reshaped_.insert(syntax_.text_of(object));
+  }
+
+  // `y`, `(y, z)`
+  void note_written(SyntaxIndex value) {
+    value = syntax_.unwrapped(value);
+    if (syntax_.is(value, SyntaxKind::identifier)) {
+      written_.insert(syntax_.text_of(value));
+    } else if (syntax_.is(value, SyntaxKind::tuple)) {
+      for (const SyntaxIndex part : syntax_.children(value)) {
+        if (syntax_.is(part, SyntaxKind::identifier)) written_.insert(syntax_.text_of(part));
+      }
+    }
+  }
+
+  void note_names(SyntaxIndex expression, std::set<std::string_view>& names) const {
+    if (expression == no_syntax) return;
+    for (const std::string_view name : names_in(expression)) names.insert(name);
+  }
+
+  // What an operator writes to gets the shape that the operator makes where it is a mere place.
+  bool is_place(const MadeTensor& made) const {
+    return std::all_of(made.shape.begin(), made.shape.end(), [this](SyntaxIndex dimension) {
+      return syntax_.is(syntax_.unwrapped(dimension), SyntaxKind::integer);
+    });
+  }
+
   std::optional<std::uint32_t> rank_of(SyntaxIndex expression, std::size_t depth) const {
     const SyntaxIndex value = syntax_.unwrapped(expression);
     if (value == no_syntax || depth > max_depth) return {};
     if (syntax_.is(value, SyntaxKind::identifier)) {
       const std::vector<PlacedValue> values = values_of(syntax_.text_of(value));
       if (values.size() != 1) return {};
+      if (written_.contains(syntax_.text_of(value))) {
+        const std::optional<MadeTensor> made = made_by(values[0].value);
+        if (!made || (made->shape.empty() ? !syntax_.is(made->whole, SyntaxKind::identifier)
+                                          : is_place(*made))) {
+          return {};
+        }
+      }
       return rank_of(values[0].value, depth + 1);
     }
     if (const std::optional<MadeTensor> made = made_by(value)) return rank_of_shape(*made);
@@ -120,6 +194,7 @@ class ShapeReader {
     if (!syntax_.is(made.whole, SyntaxKind::identifier)) return {};
     const std::vector<PlacedValue> values = values_of(syntax_.text_of(made.whole));
     if (values.size() != 1) return {};
+    if (sliced_.contains(syntax_.text_of(made.whole))) return {};
     const std::vector<SyntaxIndex> dimensions = dimensions_of(values[0].value);
     if (dimensions.empty()) return {};
     return static_cast<std::uint32_t>(dimensions.size());
@@ -140,7 +215,10 @@ class ShapeReader {
         const SyntaxIndex one = syntax_.unwrapped(part);
         if (syntax_.is(one, SyntaxKind::identifier)) {
           returned_.insert(syntax_.text_of(one));
-        } else if (made_by(one)) {
+          continue;
+        }
+        note_names(one, derived_);
+        if (made_by(one)) {
           look_at_made(one);
           if (!several) returned_values_.push_back({one, index});
         }
@@ -151,6 +229,7 @@ class ShapeReader {
 
   // Each value that a name of the function gets; empty where it is bound otherwise too.
   std::vector<PlacedValue> values_of(std::string_view name) const {
+    if (reshaped_.contains(name)) return {};
     std::vector<PlacedValue> values;
     for (const PythonBinding& binding : scopes_.find(name, body_)) {
       if (binding.kind != PythonBinding::Kind::value || !scopes_.within(binding.value, body_) ||
@@ -431,6 +510,11 @@ class ShapeReader {
   SyntaxIndex body_;
   std::vector<SyntaxIndex> nodes_;
   std::set<std::string_view> returned_;
+  // Names that something else is made of by a `return`.
+  std::set<std::string_view> derived_;
+  std::set<std::string_view> reshaped_;
+  std::set<std::string_view> sliced_;
+  std::set<std::string_view> written_;
   std::vector<PlacedValue> returned_values_;
   std::set<std::string> found_;
 };

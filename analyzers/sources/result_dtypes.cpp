@@ -107,6 +107,7 @@ class ResultReader {
   void read_names() {
     for (std::size_t at = 0; at + 2 < body_.size(); ++at) {
       if (!body_[at].is_identifier()) continue;
+      note_reshaped(at);
       const bool member = at > 0 && (body_[at - 1].is('.') || body_[at - 1].is("->"));
       if (!member && body_[at + 1].is('=')) {
         Given& given = given_[body_[at].text];
@@ -123,6 +124,35 @@ class ResultReader {
         checked_.insert(body_[at].text);
       }
     }
+  }
+
+  // `y.resize_({m, n})`, and what an operator writes to, `at::mm_out(y, a, b)`.
+  void note_reshaped(std::size_t at) {
+    if (body_[at + 1].is('.') && body_[at + 2].is_identifier() &&
+        is_one_of(body_[at + 2].text,
+                  {"resize_", "resize_as_", "unsqueeze_", "squeeze_", "set_", "as_strided_",
+                   "unsafeGetTensorImpl", "set_data", "sparse_resize_"})) {
+      reshaped_.insert(body_[at].text);
+    }
+    // `at::native::resize_output(y, …)`
+    const std::string_view name = body_[at].text;
+    if (!body_[at + 1].is('(') || !body_[at + 2].is_identifier()) return;
+    if (name.ends_with("_out") || name.ends_with("_outf")) written_.insert(body_[at + 2].text);
+    // The last argument of those that end so.
+    if (name.ends_with("_outf")) {
+      const std::size_t close = closing_bracket(body_, at + 1);
+      if (close < body_.size() && body_[close - 1].is_identifier()) {
+        written_.insert(body_[close - 1].text);
+      }
+    }
+    if (name.starts_with("resize_")) reshaped_.insert(body_[at + 2].text);
+  }
+
+  // A mere place that an operator gives the shape it makes: `at::empty({0, 0})`.
+  static bool is_place(const std::vector<Tokens>& sizes) {
+    return std::all_of(sizes.begin(), sizes.end(), [](Tokens size) {
+      return size.size() == 1 && !size.front().is_identifier();
+    });
   }
 
   static bool asks_dtype(const Token& token) {
@@ -165,13 +195,16 @@ class ResultReader {
   }
 
   // Dimensions of the tensor that an expression makes by a shape that is written out.
-  std::optional<std::uint32_t> rank_of(Tokens value, std::size_t depth) const {
+  std::optional<std::uint32_t> rank_of(Tokens value, std::size_t depth,
+                                       bool written = false) const {
     if (value.empty() || depth > max_depth) return {};
     if (value.size() == 1) {
       const auto given = given_.find(value.front().text);
       if (given == given_.end() || given->second.times != 1) return {};
       if (parameters_.contains(value.front().text)) return {};
-      return rank_of(given->second.value, depth + 1);
+      if (reshaped_.contains(value.front().text)) return {};
+      return rank_of(given->second.value, depth + 1,
+                     written || written_.contains(value.front().text));
     }
     const std::size_t open = opening_of_call(value);
     if (open == 0) return {};
@@ -197,6 +230,7 @@ class ResultReader {
         (sizes[0][0].is_identifier() || sizes[0][0].is("0"))) {
       return {};
     }
+    if (written && is_place(sizes)) return {};
     return static_cast<std::uint32_t>(sizes.size());
   }
 
@@ -291,6 +325,9 @@ class ResultReader {
   std::set<std::string_view> parameters_;
   std::map<std::string_view, Given> given_;
   std::set<std::string_view> chosen_;
+  // Those that get another shape where they stand, and those that an operator writes to.
+  std::set<std::string_view> reshaped_;
+  std::set<std::string_view> written_;
   std::set<std::string_view> checked_;
 };
 
