@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -46,6 +49,7 @@ class DtypeReader {
       : syntax_(syntax), scopes_(scopes), function_(function) {}
 
   std::vector<std::string> run(SyntaxIndex body) {
+    read_checks(body);
     std::vector<std::string> results;
     bool first = true;
     for (const SyntaxIndex index : syntax_.own_nodes(body, max_nodes)) {
@@ -55,10 +59,66 @@ class DtypeReader {
       results = one;
       first = false;
     }
+    for (std::string& result : results) {
+      if (checked_.contains(result)) result = unknown;
+    }
     return results;
   }
 
  private:
+  // `assert x.dtype == torch.float16`, `x.dtype in (torch.half, HALF)`, `check_dtype(x,
+  // torch.half)`: `x` may be of these dtypes alone, and a result that is said to be of one is of
+  // that of `x`.
+  void read_checks(SyntaxIndex body) {
+    for (const SyntaxIndex index : syntax_.own_nodes(body, max_nodes)) {
+      if (!syntax_.is(index, SyntaxKind::attribute)) continue;
+      const bool of_value = syntax_.text_of(index).ends_with(".dtype");
+      const std::string dtype = of_value ? std::string() : of_dtype(index);
+      if (!of_value && (dtype.empty() || dtype == unknown)) continue;
+      SyntaxIndex above = syntax_[index].parent;
+      if (syntax_.is(above, SyntaxKind::tuple) || syntax_.is(above, SyntaxKind::list) ||
+          syntax_.is(above, SyntaxKind::set)) {
+        above = syntax_[above].parent;
+      }
+      if (syntax_.is(above, SyntaxKind::argument_list)) {
+        read_checking_call(syntax_[above].parent, above, dtype);
+      } else if (above != no_syntax && syntax_[above].kind == SyntaxKind::other) {
+        if (!of_value) {
+          checked_.insert(dtype);
+        } else if (const SyntaxIndex object = syntax_.child(index, SyntaxField::object);
+                   !compares_two(above) && is_parameter(object)) {
+          checked_.insert("$" + std::string(syntax_.text_of(object)));
+        }
+      }
+    }
+  }
+
+  void read_checking_call(SyntaxIndex call, SyntaxIndex arguments, const std::string& dtype) {
+    const SyntaxIndex called = syntax_.child(call, SyntaxField::function);
+    if (dtype.empty() || called == no_syntax) return;
+    if (!has_any(syntax_.text_of(called), {"check", "assert", "require", "validate", "expect"}))
+      return;
+    checked_.insert(dtype);
+    if (!seen_.emplace(call, true).second) return;
+    for (const SyntaxIndex argument : syntax_.children(arguments)) {
+      const bool asked = syntax_.is(argument, SyntaxKind::attribute);
+      const SyntaxIndex object = asked ? syntax_.child(argument, SyntaxField::object) : argument;
+      if (is_parameter(object)) checked_.insert("$" + std::string(syntax_.text_of(object)));
+    }
+  }
+
+  // `x.dtype == w.dtype` leaves every dtype.
+  bool compares_two(SyntaxIndex comparison) {
+    const auto [seen, is_new] = seen_.emplace(comparison, false);
+    if (!is_new) return seen->second;
+    const std::vector<SyntaxIndex> sides = syntax_.children(comparison);
+    seen->second = std::all_of(sides.begin(), sides.end(), [this](SyntaxIndex side) {
+      return syntax_[side].field == SyntaxField::operator_sign ||
+             syntax_.text_of(side).ends_with(".dtype");
+    });
+    return seen->second;
+  }
+
   std::vector<std::string> results_of(SyntaxIndex expression) {
     if (expression == no_syntax) return {};
     const SyntaxIndex value = syntax_.unwrapped(expression);
@@ -198,6 +258,10 @@ class DtypeReader {
   const PythonSyntax& syntax_;
   const PythonScopes& scopes_;
   const PythonFunction& function_;
+  // As results say them: `$x`, `f16`.
+  std::set<std::string> checked_;
+  // Comparisons, and whether they hold dtypes of values alone; calls that were looked at.
+  std::map<SyntaxIndex, bool> seen_;
 };
 
 }  // namespace
