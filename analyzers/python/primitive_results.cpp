@@ -1,6 +1,9 @@
 // Whether a file says that a primitive of JAX has several results.
 
+#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzers/python/registration_builder.h"
@@ -24,7 +27,38 @@ void PythonRegistrationBuilder::read_multiple_results(PythonRegistration& made) 
   }
   // `for p in primitives: p.multiple_results = True`
   if (!results_said_) results_said_ = says_results_of_others();
-  if (!*results_said_) made.multiple_results = false;
+  if (*results_said_) return;
+  made.multiple_results = false;
+  read_takers();
+  made.results_of.push_back(made.holder);
+  const std::string_view kind = std::string_view(made.how).substr(made.how.rfind('.') + 1);
+  if (kind != "Primitive") made.results_of.emplace_back(kind);
+  const auto taken = takers_.find(made.holder);
+  if (taken == takers_.end()) return;
+  made.results_of.insert(made.results_of.end(), taken->second.begin(), taken->second.end());
+}
+
+// `setup.with_many_results(gather_p)`
+void PythonRegistrationBuilder::read_takers() {
+  if (std::exchange(takers_read_, true)) return;
+  constexpr std::size_t most_takers = 64;
+  for (SyntaxIndex index = 0; index < syntax_.nodes.size(); ++index) {
+    if (!syntax_.is(index, SyntaxKind::identifier)) continue;
+    SyntaxIndex above = syntax_[index].parent;
+    if (syntax_.is(above, SyntaxKind::keyword_argument)) {
+      if (syntax_[index].field != SyntaxField::value) continue;
+      above = syntax_[above].parent;
+    }
+    if (!syntax_.is(above, SyntaxKind::argument_list)) continue;
+    const SyntaxIndex call = syntax_[above].parent;
+    if (!syntax_.is(call, SyntaxKind::call)) continue;
+    std::set<std::string>& takers = takers_[syntax_.text_of(index)];
+    if (takers.size() == most_takers) continue;
+    const SyntaxIndex called = syntax_.child(call, SyntaxField::function);
+    for (const std::string& name : scopes_.full_names(called)) {
+      takers.insert(name.substr(name.rfind('.') + 1));
+    }
+  }
 }
 
 // Rules that get the operands and their tangents or axes, and rules for the tangent of one operand.
@@ -53,6 +87,7 @@ void PythonRegistrationBuilder::read_sequences(PythonRegistration& made) {
 bool PythonRegistrationBuilder::says_results_of_others() const {
   constexpr std::string_view word = "multiple_results";
   const std::string_view text = syntax_.text;
+  std::set<std::string_view> holders;
   for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + word.size())) {
     // `lower_fun(f, multiple_results=False)` speaks of the function, and says one.
     if (text.substr(at + word.size()).starts_with("=False")) continue;
@@ -61,7 +96,14 @@ bool PythonRegistrationBuilder::says_results_of_others() const {
     while (begin > 0 && is_word_byte(text[begin - 1])) --begin;
     const std::string_view holder = text.substr(begin, at - 1 - begin);
     if (!holder.ends_with("_p")) return true;
-    if (text.find("for " + std::string(holder) + " in") != text.npos) return true;
+    holders.insert(holder);
+  }
+  constexpr std::string_view loop = "for ";
+  for (std::size_t at = text.find(loop); at != text.npos; at = text.find(loop, at + loop.size())) {
+    std::size_t end = at + loop.size();
+    while (end < text.size() && is_word_byte(text[end])) ++end;
+    const std::string_view name = text.substr(at + loop.size(), end - at - loop.size());
+    if (holders.contains(name) && text.substr(end).starts_with(" in")) return true;
   }
   return false;
 }

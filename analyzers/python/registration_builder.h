@@ -1,5 +1,9 @@
 #pragma once
 
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -46,6 +50,7 @@ class PythonRegistrationBuilder {
   void read_sequences(PythonRegistration& made);
   void read_multiple_results(PythonRegistration& made);
   bool says_results_of_others() const;
+  void read_takers();
   void read_tangents(PythonRegistration& made, std::size_t place);
   bool adds_names(SyntaxIndex arguments) const;
   PythonText text_of(SyntaxIndex expression);
@@ -59,6 +64,9 @@ class PythonRegistrationBuilder {
   PythonConstants& constants_;
   PythonReturns returns_;
   std::optional<bool> results_said_;
+  // By the name of a primitive, what is called with it.
+  std::map<std::string_view, std::set<std::string>> takers_;
+  bool takers_read_ = false;
 };
 
 }  // namespace opseal

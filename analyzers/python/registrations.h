@@ -283,6 +283,9 @@ struct PythonRegistration {
   // `primitive`: whether the file says that it has several results; nothing where that may be said
   // elsewhere.
   std::optional<bool> multiple_results;
+  // Where it has one result since nothing else is said: names by which another file may say that,
+  // which are its own, those of functions that are handed it, and of the class that it is one of.
+  std::vector<std::string> results_of;
   // Kernels of torch: parameters of the function whose memory the body writes to, in order.
   std::vector<std::string> writes;
   // Likewise those that it hands back, or a view of them.

@@ -33,6 +33,7 @@
 #include "analyzers/sources/load_keys.h"
 #include "analyzers/sources/load_plugins.h"
 #include "analyzers/sources/native_gradients.h"
+#include "analyzers/sources/primitive_results.h"
 #include "analyzers/sources/result_dtypes.h"
 #include "analyzers/sources/static_tables.h"
 #include "analyzers/sources/torch_libraries.h"
@@ -188,6 +189,7 @@ class SourceLoader {
       if (!file.problems.empty()) folder_.partial = true;
     }
     count_applied(paths_, texts_, records_.files);
+    settle_multiple_results(paths_, texts_, records_.files);
     find_extensions();
     find_foreign();
     find_covered_types(cpp_files_, texts_, records_.files);
