@@ -115,7 +115,7 @@ class Reader {
     return false;
   }
 
-  // What a name of another module is called there; empty where it is none.
+  // The dotted name of what another module has; empty where it is none.
   std::string imported_name(SyntaxIndex expression) const {
     if (!syntax_.is(expression, SyntaxKind::identifier)) return {};
     const PythonBinding* binding = scopes_.only(syntax_.text_of(expression), expression);
@@ -125,7 +125,7 @@ class Reader {
     if (dot == std::string::npos || dot + 1 == binding->path.size()) return {};
     const std::string_view path = binding->path;
     if (path.starts_with("ctypes.") || path.starts_with("os.")) return {};
-    return std::string(path.substr(dot + 1));
+    return std::string(path);
   }
 
   // `CDLL("libm.so.6")`: a function of the tree that has the name of one there is another one.

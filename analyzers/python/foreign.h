@@ -18,7 +18,7 @@ struct PythonForeign {
   std::string name;
   PythonPlace place;
   bool called = false;
-  // Of a call on what another file may load: its name there.
+  // Of a call on what another file may load: its dotted name, with leading dots for a relative one.
   std::string imported;
   // Somebody looks at what the call returns.
   bool uses_result = false;

@@ -15,18 +15,77 @@ constexpr std::size_t most_macros = 64;
 // Arguments of a call that aren't all written out.
 constexpr std::size_t any_number = 1'000'000;
 
+// Where the module of a dotted name would stand, without `.py`: `pkg/lib` of `.lib` in
+// `pkg/use.py`. Of one that isn't relative, how the path ends.
+std::string module_path(std::string_view dotted, std::string_view importer) {
+  std::string folder;
+  if (dotted.starts_with('.')) {
+    folder = importer.substr(0, importer.rfind('/') == importer.npos ? 0 : importer.rfind('/'));
+    dotted.remove_prefix(1);
+    while (dotted.starts_with('.')) {
+      dotted.remove_prefix(1);
+      const std::size_t slash = folder.rfind('/');
+      folder.resize(slash == std::string::npos ? 0 : slash);
+    }
+  }
+  std::string path = folder.empty() ? std::string() : folder + "/";
+  for (const char byte : dotted) path += byte == '.' ? '/' : byte;
+  return path;
+}
+
+// `from . import lib`, where that is a file of the tree and no name of the package.
+class Modules {
+ public:
+  explicit Modules(const std::vector<std::string>& paths) {
+    constexpr std::string_view package = "/__init__.py";
+    for (const std::string& path : paths) {
+      std::string_view name = path;
+      if (!name.ends_with(".py")) continue;
+      name.remove_suffix(name.ends_with(package) ? package.size() : 3);
+      by_last_[std::string(name.substr(name.rfind('/') + 1))].push_back(name);
+    }
+  }
+
+  bool has(std::string_view dotted, std::string_view importer) const {
+    const auto found = by_last_.find(dotted.substr(dotted.rfind('.') + 1));
+    if (found == by_last_.end()) return false;
+    const std::string wanted = module_path(dotted, importer);
+    const bool relative = dotted.starts_with('.');
+    return std::any_of(found->second.begin(), found->second.end(), [&](std::string_view path) {
+      return path == wanted || (!relative && path.ends_with("/" + wanted));
+    });
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string_view>, std::less<>> by_last_;
+};
+
 // Functions that may be those of a C library.
-Names wanted_names(std::vector<ForeignRecord>& records) {
+Names wanted_names(std::vector<ForeignRecord>& records, const std::vector<std::string>& paths) {
   // What another file imports may be a library that this one loads.
   Names libraries;
   for (const ForeignRecord& record : records) {
     libraries.insert(record.said.libraries.begin(), record.said.libraries.end());
   }
   Names names;
+  const Modules modules(paths);
   for (ForeignRecord& record : records) {
-    std::erase_if(record.said.uses, [&libraries](const PythonForeign& use) {
-      return !use.imported.empty() && !libraries.contains(use.imported);
-    });
+    // By name, since a file calls what it imports many times.
+    std::map<std::string_view, bool, std::less<>> known;
+    std::vector<PythonForeign> uses = std::move(record.said.uses);
+    record.said.uses.clear();
+    for (PythonForeign& use : uses) {
+      if (!use.imported.empty()) {
+        const std::string_view name = use.imported;
+        const auto [seen, is_new] = known.emplace(name, false);
+        if (is_new) {
+          seen->second = libraries.contains(name.substr(name.rfind('.') + 1)) &&
+                         !modules.has(name, paths[record.file]);
+        }
+        if (!seen->second) continue;
+      }
+      record.said.uses.push_back(std::move(use));
+    }
   }
   for (const ForeignRecord& record : records) {
     for (const PythonForeign& use : record.said.uses) {
@@ -45,7 +104,7 @@ class Joiner {
       : records_(std::move(records)), paths_(paths), cpp_files_(cpp_files), texts_(texts) {}
 
   ForeignTree run() {
-    const Names names = wanted_names(records_);
+    const Names names = wanted_names(records_, paths_);
     if (names.empty()) return {};
     find_functions(names);
     if (tree_.functions.empty()) return {};
