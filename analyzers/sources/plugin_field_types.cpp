@@ -61,11 +61,18 @@ FieldRead pointed_type(Tokens tokens, std::size_t begin) {
   return pointer ? read : FieldRead{};
 }
 
-bool mentions_data(Tokens tokens) {
-  return std::any_of(tokens.begin(), tokens.end(), [](const Token& token) {
-    return token.is_identifier() && (token.is("data") || token.text.ends_with("Data") ||
-                                     token.text.ends_with("_data") || token.is("value"));
-  });
+bool is_member(Tokens tokens, std::size_t at) {
+  return at > 0 && (tokens[at - 1].is('.') || tokens[at - 1].is("->"));
+}
+
+// `fields[i].data`, `field.data`, `data`.
+bool is_of_field(Tokens tokens, const std::set<std::string_view>& objects) {
+  for (std::size_t at = 0; at < tokens.size(); ++at) {
+    if (!tokens[at].is_identifier()) continue;
+    if (tokens[at].is("fields")) return true;
+    if (!is_member(tokens, at) && objects.contains(tokens[at].text)) return true;
+  }
+  return false;
 }
 
 // The end of what the `if` around a condition guards; the beginning is behind its bracket.
@@ -116,7 +123,38 @@ std::string declared_field_type(Tokens behind) {
   return {};
 }
 
-FieldRead read_field_type(Tokens all, std::size_t compared) {
+std::set<std::string_view> field_objects(Tokens body) {
+  constexpr std::size_t longest_value = 48;
+  std::set<std::string_view> objects;
+  for (std::size_t at = 0; at + 2 < body.size(); ++at) {
+    if (!body[at].is_identifier() || is_member(body, at)) continue;
+    const Token& behind = body[at + 1];
+    if (body[at].is("PluginField")) {
+      std::size_t name = at + 1;
+      while (name < body.size() &&
+             (body[name].is("const") || body[name].is('&') || body[name].is('*'))) {
+        ++name;
+      }
+      if (name < body.size() && body[name].is_identifier()) objects.insert(body[name].text);
+    }
+    if ((behind.is('.') || behind.is("->")) && body[at + 2].is("name")) {
+      objects.insert(body[at].text);
+    }
+    if (!behind.is('=') && !behind.is('{') && !behind.is('(') && !behind.is(':')) continue;
+    std::size_t end = at + 2;
+    const std::size_t last = std::min(body.size(), at + longest_value);
+    while (end < last && !body[end].is(';') && !body[end].is('{')) ++end;
+    const Tokens value = body.subspan(at + 2, end - at - 2);
+    // `attribute = fc->fields[i].name`
+    const bool named = std::any_of(value.begin(), value.end(),
+                                   [](const Token& token) { return token.is("name"); });
+    if (!named && is_of_field(value, objects)) objects.insert(body[at].text);
+  }
+  return objects;
+}
+
+FieldRead read_field_type(Tokens all, std::size_t compared,
+                          const std::set<std::string_view>& objects) {
   const Guarded guarded = guarded_by(all, compared);
   if (guarded.end <= guarded.begin || guarded.end - guarded.begin > longest_statement) return {};
   const Tokens body = all.first(guarded.end);
@@ -148,7 +186,7 @@ FieldRead read_field_type(Tokens all, std::size_t compared) {
         ++end;
       }
     }
-    if (!mentions_data(body.subspan(behind, end - behind))) continue;
+    if (!is_of_field(body.subspan(behind, end - behind), objects)) continue;
     if (!found.type.empty() && found.type != one.type) return {};
     found = one;
   }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "analyzers/source/tokens.h"
 
@@ -18,8 +20,14 @@ struct FieldRead {
   std::size_t at = 0;
 };
 
+// Names of a body that stand for a field of the collection, or for its bytes: `auto const& field =
+// fc->fields[i];`, one that is asked for its `name`, `void const* data = field.data;`.
+std::set<std::string_view> field_objects(Tokens body);
+
 // As what the bytes of a field are read in the statement that the comparison of its name at
-// `compared` guards: `*static_cast<const float*>(fields[i].data)`.
-FieldRead read_field_type(Tokens body, std::size_t compared);
+// `compared` guards: `*static_cast<const float*>(fields[i].data)`. Not
+// what is done with the bytes of anything else there.
+FieldRead read_field_type(Tokens body, std::size_t compared,
+                          const std::set<std::string_view>& objects);
 
 }  // namespace opseal

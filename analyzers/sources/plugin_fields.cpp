@@ -216,10 +216,11 @@ class FieldReader {
       }
       return false;
     };
+    const std::set<std::string_view> objects = field_objects(body);
     const auto add = [&](Tokens tokens) {
       std::optional<PlacedName> name = text_in(tokens);
       if (!name || !is_field_name(name->text)) return;
-      note_read(name->text, body, compared);
+      note_read(name->text, body, compared, objects);
       names.push_back(std::move(*name));
     };
     for (std::size_t at = 0; at + 1 < body.size(); ++at) {
@@ -257,8 +258,9 @@ class FieldReader {
   }
 
   // A field that is looked for at several places, and read as several types, has none.
-  void note_read(const std::string& name, Tokens body, std::size_t compared) {
-    const FieldRead read = read_field_type(body, compared);
+  void note_read(const std::string& name, Tokens body, std::size_t compared,
+                 const std::set<std::string_view>& objects) {
+    const FieldRead read = read_field_type(body, compared, objects);
     if (read.type.empty()) return;
     PlacedName type = placed(body[read.at], read.type);
     const auto [known, is_new] = read_.emplace(name, type);
