@@ -26,7 +26,10 @@ constexpr Field bound_function_fields[] = {
     {kinds, &texts_form, false,
      "of each parameter of a kernel of Triton: `pointer`, `number`, or `any`; of a function of C: "
      "`pointer`, `pointer:f32`, `i32`, `u64`, `f64`, `bool`, `long`, or `?`"},
-    {results, &texts_form, false, "of a function of C: what it returns, likewise, or `void`"},
+    {results, &texts_form, false,
+     "of a function of C: what it returns, likewise, or `void`; of a forward: dtypes of the "
+     "tensors "
+     "that it hands back, `?` where one isn't known"},
     {required_inputs, &texts_form, false, "parameters that a launch of it has to give"},
     {exempt, &texts_form, false, "what its tuner gives by name, so that a launch must not"},
     {dispatches, &choices_form, false,

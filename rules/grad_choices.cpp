@@ -62,6 +62,68 @@ std::vector<std::string> backward_names(std::string_view name) {
   return names;
 }
 
+// The function of a kernel, or one that is bound itself.
+Fact function_of(const Fact& holder) {
+  const Fact function = holder[Key::function];
+  return function.present() ? function : holder;
+}
+
+bool has_parameter(const std::vector<Fact>& holders, std::string_view name) {
+  for (const Fact& holder : holders) {
+    for (const Fact parameter : function_of(holder)[Key::parameters].items()) {
+      if (parameter.is(name)) return true;
+    }
+  }
+  return false;
+}
+
+bool says_parameters(const std::vector<Fact>& holders) {
+  return std::any_of(holders.begin(), holders.end(), [](const Fact& holder) {
+    return function_of(holder)[Key::parameters].size() > 0;
+  });
+}
+
+// `x` of `x.scalar_type()`.
+std::string_view operand_of(const Fact& choice) {
+  const std::string_view expression = choice[Key::expression].text();
+  return expression.substr(0, expression.find_first_of(" .-([:"));
+}
+
+// `grad_out`, `dy`: what comes from the result.
+bool is_gradient(std::string_view name) {
+  const std::string plain = lower(name);
+  for (const std::string_view part : {"grad", "diff", "err", "d_", "g_", "_d", "_g"}) {
+    if (plain.find(part) != plain.npos) return true;
+  }
+  return plain.size() <= 4 && (plain.starts_with('d') || plain.starts_with('g')) &&
+         plain != "data" && plain != "dst";
+}
+
+// Both are told by other operands, whose dtypes nothing ties.
+bool are_of_other_operands(const std::vector<Fact>& forward, const Fact& wide,
+                           const std::vector<Fact>& back, const Fact& narrow) {
+  const std::string_view chooses = operand_of(narrow);
+  const std::string_view chose = operand_of(wide);
+  if (chooses.empty() || chose.empty() || chooses == chose || is_gradient(chooses)) return false;
+  // A name of a function between them may stand for any operand.
+  if (!has_parameter(back, chooses) || !says_parameters(forward)) return false;
+  return has_parameter(forward, chose);
+}
+
+// The forward hands back tensors of a dtype that is written out: so has their gradient.
+bool has_written_result(const std::vector<Fact>& forward, const Fact& narrow) {
+  if (!is_gradient(operand_of(narrow))) return false;
+  for (const Fact& holder : forward) {
+    for (const Fact result : function_of(holder)[Key::results].items()) {
+      const std::string_view word = result.text();
+      // The gradient of the first comes first.
+      if (!word.empty() && word != "?" && !word.starts_with('$')) return true;
+      break;
+    }
+  }
+  return false;
+}
+
 class GradientCheck {
  public:
   GradientCheck(const Facts& facts, Sink& sink) : words_(facts), sink_(&sink) {}
@@ -124,12 +186,15 @@ class GradientCheck {
   }
 
   void judge_pair(const Fact& function, const Fact& backward) {
+    const std::vector<Fact> forwards{function};
+    const std::vector<Fact> backwards{backward};
     DtypeChoices forward(words_);
     forward.add(function);
     DtypeChoices back(words_);
     back.add(backward);
     if (!forward.known() || !back.known()) return;
-    compare(std::string(function[Key::name].text()), "the forward", forward, back, backward);
+    compare(std::string(function[Key::name].text()), "the forward", {forward, forwards},
+            {back, backwards});
   }
 
   void judge(const Fact& manifest, const Fact& op, const std::vector<Fact>& backward,
@@ -142,29 +207,37 @@ class GradientCheck {
       if (done.size() == most_platforms) return;
       done.push_back(platform);
       DtypeChoices forward(words_);
+      std::vector<Fact> kernels;
       for (const Fact other : op[Key::kernels].items()) {
         if (is_active_kernel(other) && names.same(other[Key::platform], kernel[Key::platform])) {
           forward.add(other);
+          kernels.push_back(other);
         }
       }
       DtypeChoices back(words_);
-      Fact back_kernel;
+      std::vector<Fact> back_kernels;
       for (const Fact& back_op : backward) {
         for (const Fact other : back_op[Key::kernels].items()) {
           if (!is_active_kernel(other)) continue;
           if (!names.reaches(kernel[Key::platform], other[Key::platform])) continue;
-          if (!back_kernel.said()) back_kernel = other;
+          back_kernels.push_back(other);
           back.add(other);
         }
       }
       if (!forward.known() || !back.known()) continue;
       compare(subject_of(manifest, op), "the code for " + quote(kernel[Key::platform].text()),
-              forward, back, back_kernel);
+              {forward, kernels}, {back, back_kernels});
     }
   }
 
-  void compare(std::string subject, const std::string& code, DtypeChoices& forward,
-               DtypeChoices& back, const Fact& back_kernel) {
+  struct Side {
+    DtypeChoices& choices;
+    const std::vector<Fact>& holders;
+  };
+
+  void compare(std::string subject, const std::string& code, const Side& one, const Side& other) {
+    DtypeChoices& forward = one.choices;
+    DtypeChoices& back = other.choices;
     sink_->inspected();
     std::vector<std::string> missing;
     const Dtype* first = nullptr;
@@ -182,16 +255,18 @@ class GradientCheck {
     if (!comparable || first == nullptr) return;
     std::sort(missing.begin(), missing.end());
     const Fact narrow = back.choice(*first, false);
+    const Fact wide = forward.choice(*first, true);
+    if (are_of_other_operands(one.holders, wide, other.holders, narrow)) return;
+    if (has_written_result(one.holders, narrow)) return;
     Finding& finding = sink_->add(
         std::move(subject),
         code + " has a case for " + quote_list(missing) + ", and that of its backward has none",
         evidence(narrow, "the backward chooses by dtype here" + site_of(narrow)));
     // A function between the two may convert.
     finding.severity = Severity::warning;
-    const Fact wide = forward.choice(*first, true);
     finding.related.push_back(evidence(wide, "the forward does here" + site_of(wide)));
-    finding.related.push_back(
-        evidence(back_kernel, "the backward stands here" + site_of(back_kernel)));
+    finding.related.push_back(evidence(
+        other.holders.front(), "the backward stands here" + site_of(other.holders.front())));
   }
 
   DtypeWords words_;

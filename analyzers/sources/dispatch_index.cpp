@@ -65,6 +65,14 @@ void DispatchIndex::add(std::vector<FunctionBody>&& bodies) {
   }
 }
 
+ConvertedFor DispatchIndex::converted_for() const {
+  ConvertedFor names;
+  for (const FunctionBody& body : bodies_) {
+    names.insert(body.converting.begin(), body.converting.end());
+  }
+  return names;
+}
+
 std::vector<std::string> DispatchIndex::leading_names() const {
   std::unordered_map<std::string_view, std::vector<std::uint32_t>> callers;
   for (std::uint32_t at = 0; at < bodies_.size(); ++at) {
@@ -182,13 +190,14 @@ std::optional<std::vector<DispatchSite>> DispatchIndex::reached(const TorchRecor
   return sites;
 }
 
-void find_dispatches(const std::vector<std::string>& paths, const std::vector<std::size_t>& numbers,
-                     const SourceTexts& texts, const std::function<bool(std::size_t)>& may_start,
-                     unsigned threads, std::vector<TorchRecord>& records) {
+ConvertedFor find_dispatches(const std::vector<std::string>& paths,
+                             const std::vector<std::size_t>& numbers, const SourceTexts& texts,
+                             const std::function<bool(std::size_t)>& may_start, unsigned threads,
+                             std::vector<TorchRecord>& records) {
   const bool wanted = std::any_of(records.begin(), records.end(), [](const TorchRecord& record) {
     return record.use == TorchUse::implement && !record.python && !record.function.name.empty();
   });
-  if (!wanted) return;
+  if (!wanted) return {};
   std::vector<std::string> cpp;
   cpp.reserve(numbers.size());
   std::unordered_map<std::string_view, std::size_t> by_path;
@@ -254,6 +263,7 @@ void find_dispatches(const std::vector<std::string>& paths, const std::vector<st
       record.dispatches = std::move(*sites);
     }
   }
+  return index.converted_for();
 }
 
 }  // namespace opseal

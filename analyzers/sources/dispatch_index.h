@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -14,6 +15,9 @@
 
 namespace opseal {
 
+// Base names of functions that some code hands a tensor which it converted to another dtype.
+using ConvertedFor = std::set<std::string, std::less<>>;
+
 // Which functions of a tree lead to a choice by dtype, told by names: a call means the function of
 // that name in the same file, else in the folders nearest to it.
 class DispatchIndex {
@@ -22,6 +26,8 @@ class DispatchIndex {
   explicit DispatchIndex(const std::vector<std::string>& paths) : paths_(paths) {}
 
   void add(std::vector<FunctionBody>&& bodies);
+
+  ConvertedFor converted_for() const;
 
   // Base names of all functions from which a choice can be reached, as far as bodies were added.
   std::vector<std::string> leading_names() const;
@@ -46,8 +52,9 @@ class DispatchIndex {
 
 // Fills in `TorchRecord::dispatches`. `numbers`: the C++ sources among the paths; `may_start`:
 // whether a file, by its number, may have a needle of the vocabulary or call what registers.
-void find_dispatches(const std::vector<std::string>& paths, const std::vector<std::size_t>& numbers,
-                     const SourceTexts& texts, const std::function<bool(std::size_t)>& may_start,
-                     unsigned threads, std::vector<TorchRecord>& records);
+ConvertedFor find_dispatches(const std::vector<std::string>& paths,
+                             const std::vector<std::size_t>& numbers, const SourceTexts& texts,
+                             const std::function<bool(std::size_t)>& may_start, unsigned threads,
+                             std::vector<TorchRecord>& records);
 
 }  // namespace opseal

@@ -236,7 +236,9 @@ class SourceLoader {
     const std::size_t others = records.size();
     if (!folder_.partial) std::move(native.begin(), native.end(), std::back_inserter(records));
     const auto may_start = [this](std::size_t file) { return records_.files[file].may_dispatch; };
-    find_dispatches(paths_, cpp_files_, texts_, may_start, threads_, records);
+    const ConvertedFor converted =
+        find_dispatches(paths_, cpp_files_, texts_, may_start, threads_, records);
+    forget_handed_converted(converted, records, others);
     forget_converted(paths_, texts_, records);
     for (std::size_t at = 0; at < bound.size(); ++at) {
       bound[at]->dispatches = std::move(records[kernels + at].dispatches);

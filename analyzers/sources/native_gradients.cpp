@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyzers/sources/cpp_function.h"
+#include "analyzers/sources/result_dtypes.h"
 #include "analyzers/sources/torch_facts.h"
 #include "analyzers/words.h"
 
@@ -30,6 +31,21 @@ std::vector<std::string> forwards_of(std::string_view name) {
     if (!other.empty()) names.push_back(std::move(other));
   }
   return names;
+}
+
+// The names of its parameters, and what it hands back.
+void read_function(const PlainSource& source, const Scope& scope, SourceFunction& function) {
+  constexpr std::size_t most_parameters = 128;
+  const Tokens tokens = source.unit.tokens;
+  const auto part = [&tokens](TokenRange range) {
+    return tokens.subspan(range.begin, range.end - range.begin);
+  };
+  std::vector<std::string_view> names;
+  for (const NamedParameter& one : named_parameters(part(scope.parameters), most_parameters)) {
+    names.push_back(one.name->text);
+    function.parameters.emplace_back(one.name->text);
+  }
+  function.results = result_dtypes_of(part(scope.body), names);
 }
 
 }  // namespace
@@ -57,6 +73,7 @@ void read_native_gradients(const PlainSource& source, std::vector<TorchRecord>& 
     record.name = {name, record.place};
     record.function.name = name;
     record.function.place = record.place;
+    read_function(source, scope, record.function);
     record.when = source.unit.conditions[token.condition];
     functions.push_back(std::move(record));
   };
@@ -79,6 +96,14 @@ void drop_registered(const std::vector<TorchRecord>& kernels, std::vector<TorchR
                 [&names](const TorchRecord& one) { return names.contains(one.function.name); });
 }
 
+void forget_handed_converted(const ConvertedFor& converted, std::vector<TorchRecord>& functions,
+                             std::size_t first) {
+  for (std::size_t at = first; at < functions.size(); ++at) {
+    if (!converted.contains(functions[at].function.name)) continue;
+    for (DispatchSite& site : functions[at].dispatches) site.known = false;
+  }
+}
+
 void write_native_gradients(const std::vector<TorchRecord>& functions,
                             const std::vector<std::string>& paths, PlacedWriter& writer) {
   const std::uint32_t list = writer.open_list(Key::functions);
@@ -87,6 +112,9 @@ void write_native_gradients(const std::vector<TorchRecord>& functions,
     const std::uint32_t object = writer.open(Key::none, NodeType::object, function.place);
     writer.text(Key::name, function.name.text, function.place);
     writer.text(Key::namespace_, paths[function.place.file], function.place);
+    const SourceFunction& said = function.function;
+    if (!said.parameters.empty()) writer.texts(Key::parameters, said.parameters, said.place);
+    if (!said.results.empty()) writer.texts(Key::results, said.results, said.place);
     write_dispatches(function.dispatches, function.place, writer);
     writer.text_if(Key::when, function.when.text(), function.place);
     writer.close(object);

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzers/source/plain_source.h"
+#include "analyzers/sources/dispatch_index.h"
 #include "analyzers/sources/placed_writer.h"
 #include "analyzers/sources/records.h"
 
@@ -21,6 +24,11 @@ void read_native_gradients(const PlainSource& source, std::vector<TorchRecord>& 
 
 // Those that no kernel among the records has.
 void drop_registered(const std::vector<TorchRecord>& kernels, std::vector<TorchRecord>& functions);
+
+// Whoever calls it may convert first, in whichever file: what it chooses by is no longer known.
+// `first`: the functions from there on.
+void forget_handed_converted(const ConvertedFor& converted, std::vector<TorchRecord>& functions,
+                             std::size_t first);
 
 // Writes `functions`. Needs: an open document.
 void write_native_gradients(const std::vector<TorchRecord>& functions,

@@ -331,6 +331,34 @@ class ResultReader {
   std::set<std::string_view> checked_;
 };
 
+using OperatorNames = std::set<std::pair<std::string, std::string>>;
+
+// Operators with a backward of their own: what dtype their gradient has.
+void add_forwards(const std::vector<TorchRecord>& records, OperatorNames& names) {
+  OperatorNames choosing;
+  for (const TorchRecord& record : records) {
+    if (record.use != TorchUse::implement || record.python || record.dispatches.empty()) continue;
+    choosing.emplace(record.space.text, record.name.text);
+  }
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> words{{
+      {"_backward", "_forward"},
+      {"_backward", ""},
+      {"_bwd", "_fwd"},
+      {"_bwd", ""},
+      {"_grad", "_forward"},
+      {"_grad", ""},
+  }};
+  for (const auto& [space, name] : choosing) {
+    for (const auto& [back, forth] : words) {
+      const std::size_t at = name.rfind(back);
+      if (at == std::string::npos) continue;
+      std::string other = name;
+      other.replace(at, back.size(), forth);
+      if (choosing.contains({space, other})) names.emplace(space, std::move(other));
+    }
+  }
+}
+
 bool tells(const std::vector<std::string>& results) {
   return std::any_of(results.begin(), results.end(),
                      [](const std::string& one) { return one != unknown; });
@@ -338,9 +366,15 @@ bool tells(const std::vector<std::string>& results) {
 
 }  // namespace
 
+std::vector<std::string> result_dtypes_of(Tokens body,
+                                          const std::vector<std::string_view>& parameters) {
+  std::vector<std::string> dtypes = ResultReader(body, parameters).run().dtypes;
+  return tells(dtypes) ? dtypes : std::vector<std::string>();
+}
+
 void find_result_dtypes(const std::vector<std::size_t>& numbers, const SourceTexts& texts,
                         std::vector<TorchRecord>& records) {
-  std::set<std::pair<std::string, std::string>> told;
+  OperatorNames told;
   for (const TorchRecord& record : records) {
     const SourceFunction& function = record.function;
     const bool counted = std::any_of(function.ranks.begin(), function.ranks.end(),
@@ -349,6 +383,7 @@ void find_result_dtypes(const std::vector<std::size_t>& numbers, const SourceTex
       told.emplace(record.space.text, record.name.text);
     }
   }
+  add_forwards(records, told);
   if (told.empty()) return;
   // By name of their function; shorter names can't be looked for.
   std::map<std::string, std::vector<TorchRecord*>, std::less<>> kernels;
