@@ -115,6 +115,41 @@ TEST_CASE("sources of any system that are cut anywhere are read") {
   }
 }
 
+TEST_CASE("an operator of TensorFlow that has another name in another build is one operator") {
+  const std::string names =
+      "#if TF_RELEASE >= 2000\n#define NAMED(x) \"Demo>\" #x\n#else\n#define NAMED(x) #x\n#endif\n";
+  const std::string builders =
+      "REGISTER_KERNEL_BUILDER(Name(NAMED(Bag)).Device(DEVICE_CPU), Bag<float>);\n"
+      "#ifdef FAST\n"
+      "REGISTER_KERNEL_BUILDER(Name(NAMED(Bag)).Device(DEVICE_GPU), Bag<float>);\n#endif\n"
+      "REGISTER_KERNEL_BUILDER(Name(\"Bag\").Device(DEVICE_TPU), Bag<float>);\n";
+  const Facts facts = read_sources(
+      {{"ops.cc",
+        names + "REGISTER_OP(NAMED(Bag)).Input(\"x: float\").Output(\"y: float\");\n" + builders}});
+  const Fact operators = manifest_of(facts, "tensorflow")[Key::operators];
+  REQUIRE(operators.size() == 1);
+  const Fact bag = *operators.items().begin();
+  CHECK(bag[Key::name].is("Demo>Bag"));
+  CHECK(bag[Key::schema].said());
+  CHECK(!bag[Key::when].said());
+  REQUIRE(bag[Key::kernels].size() == 3);
+  std::string kernels_of;
+  for (const Fact kernel : bag[Key::kernels].items()) {
+    kernels_of += std::string(kernel[Key::platform].text()) + " " +
+                  std::string(kernel[Key::when].said() ? kernel[Key::when].text() : "always") +
+                  "; ";
+  }
+  CHECK(kernels_of == "CPU always; GPU defined(FAST); TPU always; ");
+
+  // Where both are there at once, they are two.
+  const Facts both =
+      read_sources({{"ops.cc",
+                     "#if A\n#define NAMED(x) \"Demo>\" #x\n#else\n#define NAMED(x) #x\n#endif\n"
+                     "REGISTER_OP(NAMED(Bag)).Input(\"x: float\");\n"
+                     "REGISTER_OP(\"Bag\").Input(\"x: float\").Input(\"w: float\");\n"}});
+  CHECK(manifest_of(both, "tensorflow")[Key::operators].size() == 2);
+}
+
 TEST_CASE("classes and chains within each other are not slow") {
   CHECK(seconds_for(repeated("struct A : torch::autograd::Function<A> {", 100'000)) < 30);
   CHECK(seconds_for("struct A : torch::autograd::Function<A> { static T forward(AutogradContext* c)"

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "analyzers/sources/tensorflow.h"
 #include "opseal/one_slip.h"
@@ -12,6 +13,8 @@ struct Group {
   const TensorflowRecord* definition = nullptr;
   // Another definition says otherwise, in another build.
   bool ambiguous = false;
+  // Of the definition: in which builds there is one.
+  BuildCondition when;
   std::vector<const TensorflowRecord*> kernels;
   const TensorflowRecord* gradient = nullptr;
   // Those that every import of their file registers.
@@ -27,10 +30,59 @@ struct Group {
   }
 };
 
+// In which builds one of the two holds.
+BuildCondition either(const BuildCondition& one, const BuildCondition& other) {
+  const BuildCondition neither = !one && !other;
+  return neither.never() ? BuildCondition() : !neither;
+}
+
+// One call that makes several names, each of its own builds: `REGISTER_OP(NAMED(Scale))`, where a
+// release decides what `NAMED` puts in front. The operator goes by the first.
+class NamesOfBuilds {
+ public:
+  explicit NamesOfBuilds(const std::vector<TensorflowRecord>& records) {
+    std::map<Place, std::vector<const TensorflowRecord*>> by_place;
+    std::map<std::string_view, std::size_t> definitions;
+    for (const TensorflowRecord& record : records) {
+      if (record.use != TensorflowUse::define || record.name.text.empty()) continue;
+      by_place[{record.place.file, record.place.offset}].push_back(&record);
+      ++definitions[record.name.text];
+    }
+    for (const auto& [place, same] : by_place) {
+      if (same.size() < 2 || same.size() > most_names || !are_apart(same)) continue;
+      const bool only = std::all_of(same.begin(), same.end(), [&](const TensorflowRecord* one) {
+        return definitions[one->name.text] == 1;
+      });
+      if (!only) continue;
+      for (const TensorflowRecord* one : same) first_.emplace(one->name.text, same[0]->name.text);
+    }
+  }
+
+  const std::string& of(const std::string& name) const {
+    const auto found = first_.find(name);
+    return found == first_.end() ? name : found->second;
+  }
+
+ private:
+  using Place = std::pair<std::uint32_t, std::uint32_t>;
+  static constexpr std::size_t most_names = 8;
+
+  static bool are_apart(const std::vector<const TensorflowRecord*>& records) {
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      for (std::size_t k = i + 1; k < records.size(); ++k) {
+        if (!records[i]->when.excludes(records[k]->when)) return false;
+      }
+    }
+    return true;
+  }
+
+  std::map<std::string, std::string, std::less<>> first_;
+};
+
 class TensorflowWriter {
  public:
   TensorflowWriter(const std::vector<TensorflowRecord>& records, bool partial, PlacedWriter& writer)
-      : writer_(writer), whole_(!partial) {
+      : writer_(writer), names_(records), whole_(!partial) {
     for (const TensorflowRecord& record : records) add(record);
   }
 
@@ -66,11 +118,10 @@ class TensorflowWriter {
       if (record.use == TensorflowUse::define) all_definitions_ = false;
       return;
     }
-    Group& group = groups_[record.name.text];
+    Group& group = groups_[names_.of(record.name.text)];
     switch (record.use) {
       case TensorflowUse::define:
-        group.ambiguous = group.definition != nullptr;
-        if (group.definition == nullptr) group.definition = &record;
+        add_definition(record, group);
         // Of two with one name in Python, which is called isn't known.
         if (const auto [known, added] =
                 by_python_name_.try_emplace(python_name(record.name.text), &record);
@@ -79,7 +130,7 @@ class TensorflowWriter {
         }
         break;
       case TensorflowUse::kernel:
-        group.kernels.push_back(&record);
+        add_kernel(record, group);
         break;
       case TensorflowUse::gradient:
         group.several_gradients = group.gradient != nullptr;
@@ -90,6 +141,37 @@ class TensorflowWriter {
         group.no_gradient = &record;
         break;
     }
+  }
+
+  void add_definition(const TensorflowRecord& record, Group& group) {
+    if (group.definition == nullptr) {
+      group.definition = &record;
+      group.when = record.when;
+    } else if (group.definition->name.text != record.name.text) {
+      group.when = either(group.when, record.when);
+    } else {
+      group.ambiguous = true;
+    }
+  }
+
+  // One that is registered under each name of its operator is one kernel.
+  void add_kernel(const TensorflowRecord& record, Group& group) {
+    const Registered key{record.place.file, record.place.offset, record.function.text,
+                         record.platform,   record.label,        record.types};
+    const auto [known, is_new] = registered_.try_emplace(key, &record);
+    const bool again = !is_new && known->second->name.text != record.name.text &&
+                       names_.of(known->second->name.text) == names_.of(record.name.text);
+    if (!again) {
+      group.kernels.push_back(&record);
+      return;
+    }
+    const auto [when, first] = kernel_when_.try_emplace(known->second, known->second->when);
+    when->second = either(when->second, record.when);
+  }
+
+  const BuildCondition& when_of(const TensorflowRecord& kernel) const {
+    const auto found = kernel_when_.find(&kernel);
+    return found == kernel_when_.end() ? kernel.when : found->second;
   }
 
   void write(const std::string& name, const Group& group) {
@@ -110,7 +192,8 @@ class TensorflowWriter {
       for (const TensorflowRecord* kernel : group.kernels) write_kernel(*kernel);
       writer_.close(kernels);
     }
-    writer_.text_if(Key::when, first.when.text(), first.place);
+    const bool defined = group.definition != nullptr;
+    writer_.text_if(Key::when, (defined ? group.when : first.when).text(), first.place);
     writer_.text_if(Key::macro, first.macro, first.place);
     writer_.close(object);
   }
@@ -229,14 +312,21 @@ class TensorflowWriter {
       writer_.text(Key::name, kernel.function.text, at);
       writer_.close(function);
     }
-    writer_.text_if(Key::when, kernel.when.text(), kernel.place);
+    writer_.text_if(Key::when, when_of(kernel).text(), kernel.place);
     writer_.text_if(Key::macro, kernel.macro, kernel.place);
     writer_.close(object);
   }
 
   static constexpr std::size_t most_compared = 20'000'000;
 
+  // What makes a kernel another one, but for the name of its operator.
+  using Registered =
+      std::tuple<std::uint32_t, std::uint32_t, std::string, std::string, std::string, TypeLists>;
+
   PlacedWriter& writer_;
+  NamesOfBuilds names_;
+  std::map<Registered, const TensorflowRecord*> registered_;
+  std::map<const TensorflowRecord*, BuildCondition> kernel_when_;
   bool whole_;
   bool all_kernels_ = true;
   bool all_definitions_ = true;
