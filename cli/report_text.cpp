@@ -235,6 +235,11 @@ class TextReport {
         if (probe[Key::status].is("skipped")) ++reasons[probe[Key::reason].text()];
       }
     }
+    if (audit_.probes == 0) {
+      out_ << "nothing to call: no library here has a handler of XLA's FFI, and no manifest names "
+              "symbol and library of a kernel\n";
+      return;
+    }
     out_ << plural(audit_.probes, "probe") << " of what can be called";
     const char* separator = ": ";
     for (const auto& [status, word] :
