@@ -68,10 +68,10 @@ TEST_CASE("typed headers: the lines that a source begins with") {
   CHECK(leading(tree, "#define A 1\n#include <map>\n#define B 2\nint x;\n") ==
         "#define A 1\n#include <map>\n");
   for (const char* other :
-       {"#if X > 1\n#include <map>\n#endif\n", "#include NAME\n", "int x;\n#include <map>\n",
-        "#define A \\\n 1\n#include <map>\n", "// a \\\n#include <map>\n#include <set>\n",
-        "/* #include <map>", "#include <map\n", "#pragma pack(1)\n#include <map>\n", "", "#",
-        "#include \"../framework/api.h\"\n"}) {
+       {"#if __has_include(<a>)\n#include <map>\n#endif\n", "#include NAME\n",
+        "int x;\n#include <map>\n", "#define A \\\n 1\n#include <map>\n",
+        "// a \\\n#include <map>\n#include <set>\n", "/* #include <map>", "#include <map\n",
+        "#pragma pack(1)\n#include <map>\n", "", "#", "#include \"../framework/api.h\"\n"}) {
     CHECK(leading(tree, other) == "");
   }
   // Conditionals that hold nothing else, as a whole.
@@ -83,9 +83,16 @@ TEST_CASE("typed headers: the lines that a source begins with") {
         "#include <set>\n");
   CHECK(leading(tree, "#include <set>\n#ifdef A\n#include \"beside.h\"\n#endif\n") ==
         "#include <set>\n");
+  const std::string choosing =
+      "#if defined(A) || B >= 201703L\n#define C\n#elif D\n#include <set>\n#endif\n";
+  tree.add("project/a.cpp", choosing);
+  const LeadingIncludes both = leading_includes((tree.root() / "project/a.cpp").string(),
+                                                (tree.root() / "project").string(), {});
+  CHECK(both.text == choosing);
+  CHECK(both.asked == std::set<std::string>{"A", "B", "D"});
   for (const char* other :
-       {"#if defined(A) && B\n#include <map>\n#endif\n", "#ifdef A\n#include <map>\n",
-        "#ifdef A\n#include <map>\n#elif B\n#include <set>\n#endif\n",
+       {"#if A  // b\n#include <map>\n#endif\n", "#ifdef A\n#include <map>\n",
+        "#ifdef A\n#include <map>\n#elif __has_include(<a>)\n#endif\n",
         // The second time it is defined.
         "#ifndef A\n#define A\n#include <map>\n#else\n#include <set>\n#endif\n"}) {
     CHECK(leading(tree, other) == "");

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "analyzers/words.h"
+#include "opseal/ascii.h"
 
 namespace fs = std::filesystem;
 
@@ -53,6 +54,7 @@ class Reader {
   bool read_directive(Rest& rest, const std::string& path, int depth, bool is_first);
   bool read_conditional(std::string_view word, Rest& rest, const std::string& path, int nested,
                         std::string& text, bool& has_include);
+  bool read_condition(std::string_view condition);
   bool read_define(Rest& rest, std::string& text);
   // With its brackets or quotation marks; empty where it is something else.
   static std::string_view read_operand(Rest& rest);
@@ -181,26 +183,27 @@ bool Reader::read_define(Rest& rest, std::string& text) {
   return true;
 }
 
-// `#ifdef A`, `#if defined(A)` and the like, up to its `#endif`: as a whole or not at all.
+// The macros of a condition. Of files that are looked for nothing tells whether they are there the
+// next time.
+bool Reader::read_condition(std::string_view condition) {
+  for (const std::string_view other : {"\\", "/*", "//", "__has_"}) {
+    if (condition.find(other) != condition.npos) return false;
+  }
+  for (std::size_t at = 0; at < condition.size();) {
+    std::size_t end = at;
+    while (end < condition.size() && is_word_byte(condition[end])) ++end;
+    const std::string_view word = condition.substr(at, end - at);
+    if (!word.empty() && !is_digit(word.front()) && word != "defined") asked_.emplace(word);
+    at = std::max(end, at + 1);
+  }
+  return true;
+}
+
+// Up to its `#endif`, as a whole or not at all.
 bool Reader::read_conditional(std::string_view word, Rest& rest, const std::string& path,
                               int nested, std::string& text, bool& has_include) {
-  if (nested > most_depth) return false;
   const std::string_view condition = rest.line();
-  Rest asks{condition};
-  if (word == "if") {
-    asks.word();
-    if (asks.bytes.starts_with('!')) asks.bytes.remove_prefix(1);
-    if (asks.word() != "defined") return false;
-    asks.word();
-    if (asks.bytes.starts_with('(')) asks.bytes.remove_prefix(1);
-  } else if (word != "ifdef" && word != "ifndef") {
-    return false;
-  }
-  const std::string name(asks.word());
-  asks.word();
-  if (asks.bytes.starts_with(')')) asks.bytes.remove_prefix(1);
-  if (name.empty() || !asks.bytes.empty()) return false;
-  asked_.insert(name);
+  if (nested > most_depth || !read_condition(condition)) return false;
   text += '#' + std::string(word) + std::string(condition) + '\n';
   for (;;) {
     if (!rest.skip_blanks() || !rest.bytes.starts_with('#')) return false;
@@ -216,6 +219,10 @@ bool Reader::read_conditional(std::string_view word, Rest& rest, const std::stri
       if (!read_define(rest, text)) return false;
     } else if (next.starts_with("if")) {
       if (!read_conditional(next, rest, path, nested + 1, text, has_include)) return false;
+    } else if (next == "elif") {
+      const std::string_view other = rest.line();
+      if (!read_condition(other)) return false;
+      text += "#elif" + std::string(other) + '\n';
     } else if (next == "else" || next == "endif") {
       text += '#' + std::string(next) + '\n';
       if (!rest.skip_blanks()) return false;
