@@ -15,6 +15,8 @@ constexpr std::size_t max_uses = 4096;
 // Nodes and bytes of what is looked at for one thing.
 constexpr SyntaxIndex max_nodes = 4096;
 constexpr std::size_t max_text = 16384;
+// Nodes above one.
+constexpr int max_above = 512;
 
 bool mentions_any(std::string_view text, const auto& words) {
   return std::any_of(words.begin(), words.end(),
@@ -55,6 +57,8 @@ class SuffixReader {
   PythonLibrarySuffixes uses(const std::set<std::string, std::less<>>& choosers) const {
     PythonLibrarySuffixes found;
     found.asks = asks_system(syntax_.text);
+    SyntaxIndex last_around = no_syntax;
+    bool last_asks = false;
     for (SyntaxIndex at = 0; at < syntax_.nodes.size() && found.uses.size() < max_uses; ++at) {
       PythonSuffixUse use;
       if (syntax_.is(at, SyntaxKind::string)) {
@@ -67,7 +71,12 @@ class SuffixReader {
       use.place = syntax_.place_of(at);
       const SyntaxIndex around = surroundings_of(at);
       use.around = syntax_.place_of(around);
-      use.asks = asks_system(syntax_.text_of(around).substr(0, max_text)) || in_class_of_system(at);
+      // Most uses stand in one function.
+      if (around != last_around) {
+        last_around = around;
+        last_asks = asks_system(syntax_.text_of(around).substr(0, max_text));
+      }
+      use.asks = last_asks || around == 0 || in_class_of_system(at);
       found.uses.push_back(std::move(use));
     }
     return found;
@@ -287,18 +296,22 @@ class SuffixReader {
     return false;
   }
 
-  // The function around it; in a module its statement.
+  // The function around it; in a module its statement. The module where neither is near.
   SyntaxIndex surroundings_of(SyntaxIndex at) const {
     SyntaxIndex below = at;
+    int above = 0;
     for (SyntaxIndex up = at; up != no_syntax && up != 0; up = syntax_[up].parent) {
       if (syntax_.is(up, SyntaxKind::function_definition)) return up;
+      if (++above > max_above) return 0;
       below = up;
     }
     return below;
   }
 
   bool in_class_of_system(SyntaxIndex at) const {
+    int above = 0;
     for (SyntaxIndex up = at; up != no_syntax && up != 0; up = syntax_[up].parent) {
+      if (++above > max_above) return true;
       if (!syntax_.is(up, SyntaxKind::class_definition)) continue;
       const SyntaxIndex name = syntax_.child(up, SyntaxField::name);
       if (name != no_syntax && asks_system(syntax_.text_of(name))) return true;

@@ -15,6 +15,8 @@ constexpr std::size_t max_found = 256;
 constexpr int max_depth = 32;
 constexpr SyntaxIndex max_nodes = 20'000;
 constexpr std::size_t max_text = 200;
+// Nodes that are looked at for all errors of a file.
+constexpr std::size_t max_steps = 4'000'000;
 
 constexpr std::array<std::string_view, 4> list_words{"available", "registered", "known",
                                                      "candidate"};
@@ -56,6 +58,9 @@ class MissReader {
   void look_at(SyntaxIndex raised) {
     const SyntaxIndex call = syntax_.unwrapped(syntax_.first(raised));
     if (!syntax_.is(call, SyntaxKind::call) || syntax_[call].next - call > max_nodes) return;
+    const SyntaxIndex block = syntax_[raised].parent;
+    steps_ += (syntax_[call].next - call) + (raised - block);
+    if (steps_ > max_steps) return;
     const std::optional<Miss> miss = miss_before(raised);
     if (!miss) return;
     PythonMissError error;
@@ -181,7 +186,7 @@ class MissReader {
   }
 
   // Empty as it stands there, or a name that is bound to such and only read from then on.
-  bool is_never_filled(SyntaxIndex value, SyntaxIndex function) const {
+  bool is_never_filled(SyntaxIndex value, SyntaxIndex function) {
     if (is_empty(syntax_.text_of(value))) return true;
     if (!syntax_.is(value, SyntaxKind::identifier) || function == no_syntax) return false;
     const std::string_view name = syntax_.text_of(value);
@@ -192,6 +197,8 @@ class MissReader {
     }
     if (!is_empty(syntax_.text_of(binding->value))) return false;
     if (syntax_[function].next - function > max_nodes) return false;
+    steps_ += syntax_[function].next - function;
+    if (steps_ > max_steps) return false;
     for (SyntaxIndex at = function; at < syntax_[function].next; ++at) {
       if (!syntax_.is(at, SyntaxKind::identifier) || syntax_.text_of(at) != name) continue;
       if (at != binding->name && !is_read(at)) return false;
@@ -340,6 +347,7 @@ class MissReader {
   const PythonSyntax& syntax_;
   const PythonScopes& scopes_;
   std::vector<PythonMissError> found_;
+  std::size_t steps_ = 0;
 };
 
 }  // namespace

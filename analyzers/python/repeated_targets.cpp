@@ -15,13 +15,15 @@ namespace {
 constexpr std::size_t max_found = 256;
 // Blocks, and conditions, within each other.
 constexpr int max_depth = 32;
+// Calls that are looked at.
+constexpr std::size_t max_looked = 512;
 // Of one function.
 constexpr std::size_t max_statements = 4096;
 constexpr std::size_t max_condition = 512;
 
 bool asks_replacement(std::string_view name) {
   constexpr std::array<std::string_view, 11> words{
-      "replace",       "force",        "overwrite",  "override",      "reload", "rebuild",
+      "replace",       "force",        "overwrite",  "override",      "reload",        "rebuild",
       "force_rebuild", "force_reload", "reregister", "force_replace", "allow_override"};
   return std::find(words.begin(), words.end(), name) != words.end();
 }
@@ -250,7 +252,7 @@ class RepeatReader {
 
   void look_at_function(const Handed& one) {
     const SyntaxIndex function = function_of(one.call);
-    if (function == no_syntax || found_.size() >= max_found) return;
+    if (function == no_syntax || found_.size() >= max_found || ++looked_ > max_looked) return;
     // A name that changes on the way is another one.
     if (syntax_.is(one.name, SyntaxKind::identifier)) {
       if (scopes_.only(syntax_.text_of(one.name), one.name) == nullptr) return;
@@ -441,6 +443,7 @@ class RepeatReader {
   std::set<std::string_view> entries_;
   bool reached_ = false;
   std::size_t steps_ = 0;
+  std::size_t looked_ = 0;
 };
 
 }  // namespace
