@@ -19,7 +19,7 @@ constexpr std::size_t most_values = 64;
 constexpr std::size_t most_parts = 32;
 constexpr std::size_t most_names = 256;
 constexpr std::uint32_t longest_expression = 300;
-constexpr std::uint64_t most_steps = 2'000'000;
+constexpr std::uint64_t most_steps = 10'000'000;
 constexpr int most_depth = 8;
 
 using Values = std::vector<PlacedName>;
@@ -47,8 +47,7 @@ class NameReader {
     }
     for (const Scope& scope : source_.shape.scopes) {
       if (scope.kind != ScopeKind::function && scope.kind != ScopeKind::lambda) continue;
-      steps_ += scope.body.end - scope.body.begin;
-      if (steps_ > most_steps) return;
+      if (!may_read(scope.body.end - scope.body.begin)) return;
       read_function(scope);
     }
   }
@@ -196,6 +195,7 @@ class NameReader {
   // What a variable of the function may hold; nothing where it may be anything.
   Values texts_of_variable(std::string_view name, const Scope& scope) const {
     Values values;
+    if (!may_read(scope.body.end - scope.body.begin)) return {};
     for (std::uint32_t at = scope.body.begin + 1; at + 2 < scope.body.end; ++at) {
       if (!tokens_[at].is(name) || tokens_[at - 1].is('.') || tokens_[at - 1].is("->")) continue;
       const Token& behind = tokens_[at + 1];
@@ -234,7 +234,14 @@ class NameReader {
     return part;
   }
 
+  // Whether so many tokens may be looked at once more.
+  bool may_read(std::size_t tokens) const {
+    steps_ += tokens;
+    return steps_ <= most_steps;
+  }
+
   std::size_t calls_of(std::string_view name) const {
+    if (!may_read(tokens_.size())) return most_names;
     std::size_t calls = 0;
     for (std::uint32_t at = 0; at + 1 < tokens_.size(); ++at) {
       // Handed on by its name it may be called for anything.
@@ -260,6 +267,7 @@ class NameReader {
     if (inside.empty() || find_in(inside, "?") < inside.end) return;
     BuiltName name;
     bool joins = find_in(inside, "+") < inside.end;
+    if (!joins && !(tokens_[before].is('=') && tokens_[inside.begin].is_string())) return;
     if (!add_parts(inside, scope, name)) return;
     // `name = …; name += …;`
     if (tokens_[before].is('=') && before > 0 && tokens_[before - 1].is_identifier()) {
@@ -291,6 +299,10 @@ class NameReader {
                 BuiltName& name) const {
     std::size_t depth = 0;
     bool added = false;
+    if (!may_read(scope.body.end - from)) {
+      name.parts.push_back({{}, true, 0});
+      return true;
+    }
     for (std::uint32_t at = from; at + 2 < scope.body.end; ++at) {
       if (tokens_[at].is('{')) ++depth;
       if (tokens_[at].is('}') && depth-- == 0) break;
@@ -304,9 +316,9 @@ class NameReader {
       const TokenRange value{at + 2, end_of({at + 2, scope.body.end})};
       if (name.parts.size() >= most_parts) break;
       if (conditional || behind.is('+')) {
-        name.parts.push_back({{}, true});
+        name.parts.push_back({{}, true, 0});
       } else if (!add_parts(bare(value), scope, name)) {
-        name.parts.push_back({{}, true});
+        name.parts.push_back({{}, true, 0});
         break;
       }
     }
@@ -321,7 +333,7 @@ class NameReader {
   std::map<std::string, Values, std::less<>> texts_;
   // By the place of a text: the function that gives it.
   std::map<std::uint32_t, std::string_view> givers_;
-  std::uint64_t steps_ = 0;
+  mutable std::uint64_t steps_ = 0;
 };
 
 }  // namespace

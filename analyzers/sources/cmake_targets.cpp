@@ -216,6 +216,7 @@ void CmakeTargets::run(const Command& command, std::string_view folder) {
       }
       if (!expand(words[at].text, names)) continue;
       for (std::string& one : names) {
+        if (target.links.size() >= most_words) break;
         CmakeWord link = words[at];
         link.text = std::move(one);
         target.links.push_back(std::move(link));

@@ -17,8 +17,9 @@ constexpr std::size_t most_names = 200'000;
 constexpr std::size_t most_entries = 100'000;
 constexpr std::size_t fewest_letters = 3;
 constexpr std::uintmax_t most_bytes = 8 << 20;
-// Steps of the comparisons of one name with all kernels.
+// Steps of the comparisons of one name with all kernels, and of all names.
 constexpr std::uint64_t most_steps = 4'000'000;
+constexpr std::uint64_t most_steps_of_all = 100'000'000;
 
 constexpr VocabularyWord words[] = {
     {"host_name", false, WordUse::seed},
@@ -257,6 +258,7 @@ std::vector<AgreeingTables> join_kernel_names(const std::vector<BuiltName>& buil
   if (kernel_names.open) return all;
   // How many names a text goes into, and whether some kernel has one of them.
   std::map<std::pair<std::uint32_t, std::uint32_t>, Uses> uses;
+  std::uint64_t all_steps = 0;
   for (const BuiltName& name : built) {
     for (std::size_t part = 0; part < name.parts.size(); ++part) {
       if (name.parts[part].values.size() < 2 || letters_beside(name, part) < fewest_letters)
@@ -281,6 +283,8 @@ std::vector<AgreeingTables> join_kernel_names(const std::vector<BuiltName>& buil
         use.has_kernel = true;
         defined.entries.push_back({{value.text, value.place}, *kernel});
       }
+      all_steps += steps;
+      if (all_steps > most_steps_of_all) return {};
       if (defined.entries.empty() || steps > most_steps) continue;
       AgreeingTables tables;
       tables.enumeration = name.function;
