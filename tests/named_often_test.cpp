@@ -48,4 +48,29 @@ TEST_CASE("a function with many calls that is registered under many names") {
   check_ends("ops.cpp", text + "}\n");
 }
 
+TEST_CASE("a name that a file binds again and again") {
+  std::string text = "import ctypes\n";
+  for (int i = 0; i < 2 * many; ++i) {
+    text += "l = q" + std::to_string(i) + "\nl.restype = 1\nx = l.foo(1)\nx.y.restype = 3\n";
+  }
+  check_ends("use.py", text);
+}
+
+TEST_CASE("a set that many predicates look into") {
+  constexpr int values = 1000;
+  std::string names;
+  for (int i = 0; i < values; ++i) names += "KIND_" + std::to_string(i) + ", ";
+  std::string text =
+      "enum Kind { " + names + "};\nstatic const std::set<Kind> kinds = { " + names + "};\n";
+  for (int i = 0; i < many / 5; ++i) {
+    text +=
+        "bool supports_" + std::to_string(i) + "(Kind kind) { return kinds.count(kind) > 0; }\n";
+  }
+  text += "void run(Kind kind) {\n  switch (kind) {\n";
+  for (int i = 0; i < values - 3; ++i) {
+    text += "    case KIND_" + std::to_string(i) + ": run_" + std::to_string(i) + "(); break;\n";
+  }
+  check_ends("kinds.cpp", text + "    default: abort();\n  }\n}\n");
+}
+
 }  // namespace opseal::test

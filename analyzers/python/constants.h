@@ -71,7 +71,7 @@ class PythonConstants {
   static constexpr std::size_t max_depth = 48;
   static constexpr std::size_t max_steps = 8192;
   // Of all registrations of a file: those behind are undecided.
-  static constexpr std::size_t max_all_steps = std::size_t{1} << 24;
+  static constexpr std::size_t max_all_steps = std::size_t{1} << 22;
   static constexpr std::size_t max_text = 1 << 12;
 
  private:

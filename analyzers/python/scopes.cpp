@@ -123,12 +123,17 @@ void PythonScopes::bind(SyntaxIndex name, Kind kind, SyntaxIndex value, std::str
   SyntaxIndex scope = scope_of(name);
   const std::string_view text = syntax_.text_of(name);
   if (globals_.contains({scope, text})) scope = 0;
-  bindings_[{scope, text}].push_back({kind, name, value, std::move(path)});
+  add(bindings_[{scope, text}], {kind, name, value, std::move(path)});
+}
+
+// One more than are looked at says that there are too many.
+void PythonScopes::add(Bindings& bindings, PythonBinding binding) {
+  if (bindings.size() <= max_bindings) bindings.push_back(std::move(binding));
 }
 
 void PythonScopes::bind_in(SyntaxIndex scope, SyntaxIndex name, Kind kind, SyntaxIndex value) {
   if (name == no_syntax) return;
-  bindings_[{scope, syntax_.text_of(name)}].push_back({kind, name, value, {}});
+  add(bindings_[{scope, syntax_.text_of(name)}], {kind, name, value, {}});
 }
 
 void PythonScopes::bind_target(SyntaxIndex target, Kind kind, SyntaxIndex value) {

@@ -73,6 +73,7 @@ class PythonScopes {
 
   void collect();
   void collect_globals();
+  static void add(Bindings& bindings, PythonBinding binding);
   void bind(SyntaxIndex name, PythonBinding::Kind kind, SyntaxIndex value, std::string path = {});
   void bind_in(SyntaxIndex scope, SyntaxIndex name, PythonBinding::Kind kind, SyntaxIndex value);
   void bind_target(SyntaxIndex target, PythonBinding::Kind kind, SyntaxIndex value);

@@ -205,6 +205,7 @@ class PairReader {
   // turns away what it has no arm for. Where several functions of the file ask or dispatch by the
   // enumeration, it isn't clear which for which.
   void read_named(const CodeFunction& predicate) {
+    if (!enumerations_.spend_on_function()) return;
     const SwitchSubject asked = find_predicate_subject(code_, enumerations_, predicate);
     if (asked.enumeration == nullptr || asked.labels < fewest_arms) return;
     std::set<const CodeFunction*> asking;

@@ -30,7 +30,7 @@ std::size_t closing_in(std::string_view text, std::size_t open) {
 
 // Of `names->count($)`, `names->find($)`, `names[$]`, `std::find(names->begin(),names->end(),$)`,
 // as `written` makes them.
-EnumeratorRun::Lookup EnumeratorRun::lookup_in(std::string_view text, const Frame& frame) const {
+EnumeratorRun::Lookup EnumeratorRun::lookup_in(std::string_view text, const Frame& frame) {
   const std::size_t open = text.find_first_of("([");
   if (open == text.npos || open == 0) return {};
   const std::size_t close = closing_in(text, open);
@@ -73,6 +73,11 @@ EnumeratorRun::Lookup EnumeratorRun::lookup_in(std::string_view text, const Fram
     return {};
   // A map that is indexed has an entry from then on; a plain array is indexed by numbers.
   if (lookup.indexed && !table->maps) return {};
+  // A row is soon looked at, a label takes longer.
+  if (!enumerations_.spend(table->rows.size() / 8 + 1)) {
+    met_unknown_ = true;
+    return {};
+  }
   lookup.table = table;
   if (*value != options_.removed_label) lookup.row = table->row_of(*value);
   if (lookup.row != nullptr && table->designated && !lookup.row->has_value) lookup.row = nullptr;

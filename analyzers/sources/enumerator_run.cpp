@@ -32,6 +32,13 @@ RunOutcome EnumeratorRun::run(const CodeFunction& function, std::string_view roo
   inlined_ = 0;
   met_unknown_ = false;
   steps_ = 0;
+  // To begin takes its time, too.
+  if (!enumerations_.spend(4)) {
+    met_unknown_ = true;
+    RunOutcome outcome;
+    outcome.returned = is_open;
+    return outcome;
+  }
   Frame frame;
   if (!root.empty()) frame.locals[root] = "$";
   return call(function, frame);

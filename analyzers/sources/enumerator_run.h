@@ -137,7 +137,7 @@ class EnumeratorRun {
   Truths evaluate(TokenRange range, Frame& frame, unsigned depth = 0);
   Truths evaluate_comparison(TokenRange left, TokenRange right, bool equal, Frame& frame);
   Truths evaluate_call(TokenRange range, Frame& frame);
-  Lookup lookup_in(std::string_view text, const Frame& frame) const;
+  Lookup lookup_in(std::string_view text, const Frame& frame);
   Truths evaluate_lookup(std::string_view text, const Frame& frame);
   Truths evaluate_found(std::string_view left, std::string_view right, bool equal,
                         const Frame& frame);

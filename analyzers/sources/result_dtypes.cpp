@@ -24,6 +24,8 @@ constexpr std::size_t max_depth = 6;
 constexpr std::size_t most_results = 16;
 // Tokens of a function that are looked at.
 constexpr std::size_t most_tokens = 100'000;
+// Of one value.
+constexpr std::size_t longest_value = 512;
 
 using Ranks = std::vector<std::optional<std::uint32_t>>;
 
@@ -71,17 +73,19 @@ class ResultReader {
   }
 
  private:
+  // None where it is longer than any that makes a tensor.
   Tokens up_to_semicolon(std::size_t begin) const {
+    const Tokens near = body_.first(std::min(body_.size(), begin + longest_value));
     std::size_t end = begin;
-    while (end < body_.size() && !body_[end].is(';')) {
-      if (body_[end].is('(') || body_[end].is('{') || body_[end].is('[')) {
-        const std::size_t close = closing_bracket(body_, end);
-        if (close >= body_.size()) return {};
+    while (end < near.size() && !near[end].is(';')) {
+      if (near[end].is('(') || near[end].is('{') || near[end].is('[')) {
+        const std::size_t close = closing_bracket(near, end);
+        if (close >= near.size()) return {};
         end = close;
       }
       ++end;
     }
-    return body_.subspan(begin, end - begin);
+    return near.subspan(begin, end - begin);
   }
 
   // `[&] {`, `[&](…) {`, not `x[…]`.

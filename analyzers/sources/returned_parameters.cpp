@@ -92,7 +92,7 @@ class ReturnReader {
 
   // `x` alone between the brackets and commas of a call that is no part of a `return`.
   void note_handed(std::size_t at) {
-    if (body_[at].is("return")) return_end_ = end_of_statement(at);
+    if (body_[at].is("return") && at >= return_end_) return_end_ = end_of_statement(at);
     if (body_[at].is('(')) {
       open_.push_back({at, 0});
     } else if (body_[at].is('{') || body_[at].is('[')) {
@@ -186,30 +186,33 @@ class ReturnReader {
 
   // `x`, `{x, y}`, `std::make_tuple(x, y)`, `std::tuple<…>{x, y}`.
   void read_value(std::size_t begin) {
-    if (begin + 1 >= body_.size()) return;
-    if (body_[begin + 1].is(';')) {
+    // No tuple is longer.
+    constexpr std::size_t longest_value = 1024;
+    const Tokens near = body_.first(std::min(body_.size(), begin + longest_value));
+    if (begin + 1 >= near.size()) return;
+    if (near[begin + 1].is(';')) {
       take(begin);
       return;
     }
     std::size_t open = begin;
-    while (open < body_.size() && !body_[open].is('{') && !body_[open].is('(') &&
-           !body_[open].is(';')) {
+    while (open < near.size() && !near[open].is('{') && !near[open].is('(') &&
+           !near[open].is(';')) {
       ++open;
     }
-    if (open >= body_.size() || body_[open].is(';')) return;
+    if (open >= near.size() || near[open].is(';')) return;
     const bool named =
-        std::any_of(body_.begin() + static_cast<std::ptrdiff_t>(begin),
-                    body_.begin() + static_cast<std::ptrdiff_t>(open),
+        std::any_of(near.begin() + static_cast<std::ptrdiff_t>(begin),
+                    near.begin() + static_cast<std::ptrdiff_t>(open),
                     [](const Token& token) { return token.is("make_tuple") || token.is("tuple"); });
     if (open != begin && !named) return;
-    if (open == begin && !body_[open].is('{')) return;
-    const std::size_t close = closing_bracket(body_, open);
-    if (close + 1 >= body_.size() || !body_[close + 1].is(';')) return;
+    if (open == begin && !near[open].is('{')) return;
+    const std::size_t close = closing_bracket(near, open);
+    if (close + 1 >= near.size() || !near[close + 1].is(';')) return;
     for (std::size_t at = open + 1; at < close; ++at) {
       const bool alone =
-          (body_[at - 1].is(',') || at == open + 1) && (body_[at + 1].is(',') || at + 1 == close);
-      if (body_[at].is('(') || body_[at].is('{') || body_[at].is('[')) {
-        at = closing_bracket(body_, at);
+          (near[at - 1].is(',') || at == open + 1) && (near[at + 1].is(',') || at + 1 == close);
+      if (near[at].is('(') || near[at].is('{') || near[at].is('[')) {
+        at = closing_bracket(near, at);
       } else if (alone) {
         take(at);
       }

@@ -18,6 +18,10 @@ namespace {
 // Of one tree; only one made to be slow has more.
 constexpr std::size_t most_candidates = 512;
 constexpr std::size_t most_names = 1024;
+// Tokens of functions.
+constexpr std::size_t most_steps = 8'000'000;
+// Of a name with its namespaces.
+constexpr std::uint32_t longest_name = 64;
 
 // Containers that are no tables before their constructor has run.
 constexpr std::string_view containers[] = {"map",           "multimap", "unordered_map",
@@ -107,6 +111,7 @@ class Finder {
 
   // `std::map<K, V> name;`, also with an initializer, and the functions that use it.
   void find_tables() {
+    std::map<std::string_view, std::uint32_t> found;
     for (std::uint32_t at = 0; at + 3 < count(); ++at) {
       if (!token(at).is_identifier() || !is_container(token(at).text)) continue;
       if (!token(at + 1).is('<') || !at_namespace(at)) continue;
@@ -115,19 +120,39 @@ class Finder {
       const Token& behind = token(name + 1);
       if (!behind.is(';') && !behind.is('=') && !behind.is('{')) continue;
       if (!is_plain_definition(at)) continue;
-      if (++candidates_ > most_candidates) return;
-      const std::size_t table = tables_.size();
-      bool used = false;
-      for (const Scope& scope : plain_.shape.scopes) {
-        if (scope.kind != ScopeKind::function || !is_registering(base_of(scope.name))) continue;
-        if (!mentions(scope.body, token(name).text)) continue;
-        // Two tables of one file are as late as each other.
-        used = functions_.add(base_of(scope.name), owner_of_function(plain_, scope),
-                              plain_.unit.file, table) ||
-               used;
-      }
-      if (used) tables_.push_back({std::string(token(name).text), place_of_token(name)});
+      if (++candidates_ > most_candidates) break;
+      found.try_emplace(token(name).text, name);
     }
+    if (!found.empty()) find_fillers(found);
+  }
+
+  // Functions that are named for registration and use one of the tables; two tables of one file are
+  // as late as each other.
+  void find_fillers(const std::map<std::string_view, std::uint32_t>& found) {
+    std::map<std::uint32_t, std::size_t> numbers;
+    for (const Scope& scope : plain_.shape.scopes) {
+      if (scope.kind != ScopeKind::function || !is_registering(base_of(scope.name))) continue;
+      const std::uint32_t name = first_mentioned(scope.body, found);
+      if (name == no_token) continue;
+      const auto [known, is_new] = numbers.try_emplace(name, tables_.size());
+      if (is_new) tables_.push_back({std::string(token(name).text), place_of_token(name)});
+      functions_.add(base_of(scope.name), owner_of_function(plain_, scope), plain_.unit.file,
+                     known->second);
+    }
+  }
+
+  // The token that a table is named by; no_token where there is none.
+  std::uint32_t first_mentioned(TokenRange range,
+                                const std::map<std::string_view, std::uint32_t>& found) {
+    for (std::uint32_t at = range.begin; at < range.end; ++at) {
+      // Functions within each other are looked at again.
+      if (++steps_ > most_steps) return no_token;
+      if (!token(at).is_identifier()) continue;
+      const auto table = found.find(token(at).text);
+      const Token& before = token(at - 1);
+      if (table != found.end() && !before.is('.') && !before.is("->")) return table->second;
+    }
+    return no_token;
   }
 
   // Up to the beginning of the statement nothing but `static`, `const` and the namespace.
@@ -188,9 +213,9 @@ class Finder {
     const std::string_view name = base_of(scope.name);
     const bool outside = scope.name.find("::") != std::string::npos &&
                          scope.name.ends_with(std::string(name) + "::" + std::string(name));
-    return outside || (scope.parent != no_scope &&
-                       plain_.shape.scopes[scope.parent].kind == ScopeKind::type &&
-                       base_of(plain_.shape.scopes[scope.parent].name) == name);
+    return outside ||
+           (scope.parent != no_scope && plain_.shape.scopes[scope.parent].kind == ScopeKind::type &&
+            base_of(plain_.shape.scopes[scope.parent].name) == name);
   }
 
   // What the class of a constructor is defined in.
@@ -220,12 +245,14 @@ class Finder {
             place_of_token(at));
         continue;
       }
-      if (!functions_.contains(name) || !says_text(at + 1) || !at_namespace(at)) continue;
+      if (!functions_.contains(name)) continue;
       std::uint32_t before = at;
-      while (before > 0 && (token(before - 1).is("::") || token(before - 1).is_identifier())) {
+      while (before > 0 && at - before < longest_name &&
+             (token(before - 1).is("::") || token(before - 1).is_identifier())) {
         --before;
       }
       if (before < 2 || !token(before - 1).is('=') || !token(before - 2).is_identifier()) continue;
+      if (!says_text(at + 1) || !at_namespace(at)) continue;
       add(functions_.meaning_of(use_at(plain_, at)), std::string(name), token(before - 2).text,
           place_of_token(at));
     }
@@ -236,7 +263,10 @@ class Finder {
     if (open >= count() || (!token(open).is('(') && !token(open).is('{'))) return false;
     const std::uint32_t close = plain_.shape.partners[open];
     if (close == no_token) return false;
-    const Tokens inside = Tokens(plain_.unit.tokens).subspan(open + 1, close - open - 1);
+    // The name comes first.
+    constexpr std::uint32_t most_looked_at = 256;
+    const Tokens inside =
+        Tokens(plain_.unit.tokens).subspan(open + 1, std::min(close - open - 1, most_looked_at));
     return std::any_of(inside.begin(), inside.end(),
                        [](const Token& one) { return one.is_string(); });
   }
@@ -313,6 +343,7 @@ class Finder {
   std::vector<StaticTable> tables_;
   // Those that nothing uses too.
   std::size_t candidates_ = 0;
+  std::size_t steps_ = 0;
   // Of each name the table.
   DefinedNames functions_;
   DefinedNames types_;

@@ -1,6 +1,6 @@
 #include "analyzers/sources/support_python.h"
 
-#include <algorithm>
+#include <set>
 #include <utility>
 
 namespace opseal {
@@ -32,13 +32,12 @@ void read_support_python(const std::vector<PythonSupport>& found, std::string_vi
       pair.accepted.push_back({key.text, place_in(file, key.place)});
     }
     pair.kinds = pair.accepted;
+    std::set<std::string_view> kinds;
+    for (const PythonKey& key : one.accepted) kinds.insert(key.text);
     for (const PythonKey& key : one.entries) {
       const KindName kind{key.text, place_in(file, key.place)};
       pair.entries.push_back({kind, key.value.empty() ? one.table : key.value, {}});
-      if (std::none_of(pair.kinds.begin(), pair.kinds.end(),
-                       [&](const KindName& known) { return known.name == kind.name; })) {
-        pair.kinds.push_back(kind);
-      }
+      if (kinds.insert(key.text).second) pair.kinds.push_back(kind);
     }
     for (const PythonKey& key : one.named) {
       pair.exceptions.emplace_back(KindName{key.text, place_in(file, key.place)}, named_reason);
