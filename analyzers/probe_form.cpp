@@ -5,7 +5,7 @@
 namespace opseal::forms {
 namespace {
 
-constexpr std::string_view probe_kinds[] = {"metadata", "signature", "call", "threads"};
+constexpr std::string_view probe_kinds[] = {"metadata", "signature", "call", "threads", "library"};
 constexpr Form probe_kind{.text = true, .words = probe_kinds};
 constexpr std::string_view probe_statuses[] = {"passed",    "differs",   "refused", "crashed",
                                                "timed_out", "no_answer", "skipped"};
@@ -30,7 +30,7 @@ constexpr Form deviations_list{.item = &deviation_form};
 constexpr Field probe_fields[] = {
     {kind, &probe_kind, true,
      "`metadata`: the handshake; `signature`: calls that it has to refuse; `call`: generated "
-     "inputs; `threads`: its first calls, many at once"},
+     "inputs; `threads`: its first calls, many at once; `library`: what calls left behind"},
     {identity, &text_form, false, "names the probe: `opseal probe --repro` runs it again"},
     {operator_, &text_form, false, ""},
     {platform, &text_form, false, ""},
@@ -45,6 +45,7 @@ constexpr Field probe_fields[] = {
     {results, &operands_form, false, "likewise"},
     {declared, &truth_form, false,
      "whether the declaration says that it serves such a call; missing: nothing is declared"},
+    {counterpart, &text_form, false, "identity of the call whose values these were held against"},
     {bit_stable, &truth_form, false, "declared: equal inputs give equal bits"},
     {deviations, &deviations_list, false, ""},
     {seed, &count_form, false, "of the generated inputs"},

@@ -239,6 +239,16 @@ bool is_asked_for(const Settings& settings, const RuleRun& run) {
   return run.missing != Key::none && run.missing == run.rule->asked_by;
 }
 
+bool has_probe_verdict(const Facts& facts) {
+  for (const Document& document : facts.documents) {
+    if (!document.settings) continue;
+    for (const Fact probe : facts.root(document)[Key::probes].items()) {
+      if (!probe[Key::status].is("skipped")) return true;
+    }
+  }
+  return false;
+}
+
 void conclude(Audit& audit, bool allow_empty) {
   const bool unread =
       std::any_of(audit.facts.problems.begin(), audit.facts.problems.end(),
@@ -255,9 +265,11 @@ void conclude(Audit& audit, bool allow_empty) {
                        : sources || std::any_of(audit.runs.begin(), audit.runs.end(),
                                                 [](const RuleRun& run) { return !run.skipped; });
   audit.complete = !unread && audit.unheard.empty();
+  // Who asked for calls and got none has learned nothing.
+  const bool called = audit.command != "probe" || has_probe_verdict(audit.facts);
   if (fails(audit)) {
     audit.exit_code = exit_code::findings;
-  } else if (!ran && !unread) {
+  } else if (!(ran && called) && !unread) {
     audit.exit_code = allow_empty ? exit_code::clean : exit_code::nothing;
   } else {
     audit.exit_code = audit.complete ? exit_code::clean : exit_code::incomplete;

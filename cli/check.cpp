@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iostream>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "cli/audit.h"
@@ -81,6 +82,14 @@ std::string shell_word(const std::string& text) {
 std::string repro_command(const Options& options) {
   std::string command = "opseal probe --seed " + std::to_string(options.seed) +
                         " --threads 1 --only " + shell_word(options.repro);
+  if (options.probe_limit != Options().probe_limit) {
+    std::ostringstream limit;
+    limit << options.probe_limit;
+    command += " --time-limit " + limit.str();
+  }
+  if (options.no_config) command += " --no-config";
+  if (!options.config.empty()) command += " --config " + shell_word(real_path(options.config));
+  if (options.no_ignore) command += " --no-ignore";
   for (const std::string& path : options.paths) command += ' ' + shell_word(real_path(path));
   return command;
 }

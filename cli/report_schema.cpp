@@ -81,7 +81,7 @@ std::string report_schema() {
     "Probe": {
       "type": "object",
       "properties": {
-        "kind": {"enum": ["metadata", "signature", "call", "threads"]},
+        "kind": {"enum": ["metadata", "signature", "call", "threads", "library"]},
         "identity": {"type": "string", "description": "`opseal probe --repro` prints the command that runs it again"},
         "operator": {"type": "string"},
         "platform": {"type": "string"},
@@ -93,6 +93,7 @@ std::string report_schema() {
         "arguments": {"type": "array", "items": {"$ref": "#/$defs/ProbeOperand"}},
         "results": {"type": "array", "items": {"$ref": "#/$defs/ProbeOperand"}},
         "declared": {"type": "boolean", "description": "whether the declaration says that it serves such a call"},
+        "counterpart": {"type": "string", "description": "identity of the call whose values these were held against"},
         "bit_stable": {"type": "boolean", "description": "declared"},
         "deviations": {"type": "array", "items": {"$ref": "#/$defs/Deviation"}},
         "seed": {"$ref": "#/$defs/Count"},

@@ -236,8 +236,8 @@ class TextReport {
       }
     }
     if (audit_.probes == 0) {
-      out_ << "nothing to call: no library here has a handler of XLA's FFI, and no manifest names "
-              "symbol and library of a kernel\n";
+      out_ << "nothing to call: no library here has a handler of XLA's FFI, no manifest names "
+              "symbol and library of a kernel, or `--only` names no probe\n";
       return;
     }
     out_ << plural(audit_.probes, "probe") << " of what can be called";
@@ -286,7 +286,9 @@ class TextReport {
 
   // Why a run without findings is no clean one.
   void write_verdict() {
-    if (audit_.exit_code == exit_code::nothing) {
+    if (audit_.exit_code == exit_code::nothing && audit_.command == "probe" && audit_.inputs > 0) {
+      out_ << "nothing probed: no call came to an end that says anything\n";
+    } else if (audit_.exit_code == exit_code::nothing) {
       out_ << (audit_.inputs == 0
                    ? "nothing to check: found no input; of what git ignores only files and "
                      "directories given by name are read (`--no-ignore` reads all)\n"

@@ -1,3 +1,8 @@
+#include <cctype>
+#include <set>
+#include <string>
+#include <string_view>
+
 #include "rules/probe_facts.h"
 
 namespace opseal {
@@ -13,29 +18,62 @@ std::string dtypes_of(const Fact& probe) {
   return text;
 }
 
+std::string extents_of(const Fact& probe) {
+  std::string text = "=";
+  for (const Key side : {Key::arguments, Key::results}) {
+    for (const Fact operand : probe[side].items()) {
+      for (const Fact extent : operand[Key::shape].items()) {
+        text += std::to_string(extent.count()) + ',';
+      }
+      text += ';';
+    }
+  }
+  return text;
+}
+
 bool is_declared_call(const Fact& probe) {
   return probe[Key::kind].is("call") && probe[Key::declared].truth() && has_verdict(probe) &&
          !has_no_end(probe);
 }
 
+// A refusal that speaks of dtypes, in the words of XLA's headers and of others.
+bool is_about_dtypes(std::string_view reason) {
+  std::string lower(reason);
+  for (char& letter : lower) {
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  }
+  for (const std::string_view word : {"dtype", "data type", "element type", "datatype"}) {
+    if (lower.find(word) != lower.npos) return true;
+  }
+  return false;
+}
+
 void check(const Facts& facts, Sink& sink) {
-  // A combination that some call of the kernel accepts is served: what is refused then are extents.
-  std::map<std::string, bool> served;
-  const auto key = [](const Fact& probe) {
+  // What some call accepts: by kernel and dtypes, and by kernel and extents.
+  std::set<std::string> served;
+  const auto kernel_of = [](const Fact& probe) {
     return std::string(probe[Key::operator_].text()) + '\0' +
            std::string(probe[Key::library].text()) + '\0' + std::string(probe[Key::symbol].text()) +
-           '\0' + dtypes_of(probe);
+           '\0';
   };
   for_each_probe(facts, [&](const Fact& probe) {
-    if (!is_declared_call(probe)) return;
-    bool& any = served[key(probe)];
-    any = any || !probe[Key::status].is("refused");
+    if (!is_declared_call(probe) || probe[Key::status].is("refused")) return;
+    served.insert(kernel_of(probe) + dtypes_of(probe));
+    served.insert(kernel_of(probe) + extents_of(probe));
   });
   ProbeFindings findings(sink);
   for_each_probe(facts, [&](const Fact& probe) {
     if (!is_declared_call(probe)) return;
     sink.inspected();
-    if (!probe[Key::status].is("refused") || served[key(probe)]) return;
+    if (!probe[Key::status].is("refused")) return;
+    // What is refused then are extents.
+    if (served.contains(kernel_of(probe) + dtypes_of(probe))) return;
+    // A call may be wrong in other things that nobody declared, unless one of another dtype shows
+    // that it isn't.
+    if (!served.contains(kernel_of(probe) + extents_of(probe)) &&
+        !is_about_dtypes(probe[Key::reason].text())) {
+      return;
+    }
     findings.add(probe, dtypes_of(probe),
                  kernel_text(probe) + " refuses dtypes that it is declared to serve, in a call " +
                      call_text(probe) + ": " + std::string(probe[Key::reason].text("no reason")),

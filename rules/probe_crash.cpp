@@ -18,6 +18,14 @@ void check(const Facts& facts, Sink& sink) {
     if (probe[Key::kind].is("metadata")) asked = " when it is asked for its metadata";
     if (probe[Key::kind].is("signature"))
       asked = " when it is called with wrong counts and kinds of operands, which it has to refuse";
+    if (probe[Key::kind].is("library")) {
+      findings.add(probe, "library",
+                   "a call of " + quote(probe[Key::library].text("a library")) +
+                       " leaves something behind that ends the process: " +
+                       std::string(probe[Key::reason].text("no answer")),
+                   Severity::error);
+      return;
+    }
     const bool hangs = probe[Key::status].is("timed_out");
     findings.add(probe, std::string(probe[Key::kind].text()),
                  kernel_text(probe) + (hangs ? " hangs" : " ends the process") + asked + ": " +

@@ -1,22 +1,59 @@
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+
 #include "rules/probe_facts.h"
 
 namespace opseal {
 namespace {
 
+std::string key_of(const Fact& probe) {
+  return std::string(probe[Key::operator_].text()) + '\0' +
+         std::string(probe[Key::library].text()) + '\0' + std::string(probe[Key::symbol].text());
+}
+
+// A single element may be what it was: a sum of one, a sort of one.
+bool has_several_elements(const Fact& probe) {
+  std::uint64_t most = 0;
+  for (const Fact operand : probe[Key::arguments].items()) {
+    std::uint64_t elements = 1;
+    for (const Fact extent : operand[Key::shape].items()) elements *= extent.count();
+    most = std::max(most, elements);
+  }
+  return most > 1;
+}
+
+bool leaves_alone(const Fact& probe) {
+  for (const Fact deviation : probe[Key::deviations].items()) {
+    if (deviation[Key::kind].is("in_place")) return true;
+  }
+  return false;
+}
+
 void check(const Facts& facts, Sink& sink) {
+  const auto counts = [](const Fact& probe) {
+    return probe[Key::kind].is("call") && has_verdict(probe) && !has_no_end(probe) &&
+           !probe[Key::status].is("refused") && has_several_elements(probe);
+  };
+  // Kernels that wrote in some call.
+  std::set<std::string> written;
+  for_each_probe(facts, [&](const Fact& probe) {
+    if (counts(probe) && !leaves_alone(probe)) written.insert(key_of(probe));
+  });
   ProbeFindings findings(sink);
   for_each_probe(facts, [&](const Fact& probe) {
-    if (!(probe[Key::kind].is("call") && has_verdict(probe) && !has_no_end(probe))) return;
+    if (!counts(probe)) return;
     sink.inspected();
+    if (written.contains(key_of(probe))) return;
     for (const Fact deviation : probe[Key::deviations].items()) {
       if (!deviation[Key::kind].is("in_place")) continue;
       const std::string name(deviation[Key::name].text("a buffer"));
-      findings.add(
-          probe, name,
-          kernel_text(probe) + " is declared to write " + name +
-              ", whose bytes two calls with different values left as they were; in a call " +
-              call_text(probe),
-          Severity::warning);
+      findings.add(probe, name,
+                   kernel_text(probe) + " is declared to write " + name +
+                       ", whose bytes calls with different values left as they were; in a call " +
+                       call_text(probe),
+                   Severity::warning);
     }
   });
   findings.tell();

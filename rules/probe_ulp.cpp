@@ -6,7 +6,9 @@ namespace {
 void check(const Facts& facts, Sink& sink) {
   ProbeFindings findings(sink);
   for_each_probe(facts, [&](const Fact& probe) {
-    if (!(probe[Key::kind].is("call") && has_verdict(probe) && !has_no_end(probe))) return;
+    // Others were held against nothing.
+    if (!probe[Key::kind].is("call") || !probe[Key::counterpart].is_text()) return;
+    if (!has_verdict(probe) || has_no_end(probe)) return;
     sink.inspected();
     for (const Fact deviation : probe[Key::deviations].items()) {
       if (!deviation[Key::kind].is("value")) continue;
@@ -28,21 +30,21 @@ void check(const Facts& facts, Sink& sink) {
 
 extern constinit const Rule probe_ulp{
     .id = "probe-ulp",
-    .title = "kernel is further off than it declares, or than its alternative",
+    .title = "kernel is further off than it declares",
     .rationale =
-        "A stated bound is what others build on: a tolerance of a test, a choice between "
-        "kernels. The same numbers were handed to this kernel and to a better one of the "
-        "same operator, its own for 64 bits or an alternative, and the distance is larger "
-        "than the bound; or results that are exact numbers differ.",
+        "A stated bound is what others build on: a tolerance of a test, a choice between kernels. "
+        "The same numbers were handed to this kernel and to another call of the same operator, its "
+        "own with 64-bit numbers or an alternative, and the distance is larger than what the two "
+        "state together.",
     .example =
         R"({"opseal_manifest": 1, "probes": [{"kind": "call", "operator": "scale", "symbol": )"
-        R"("Scale", "status": "differs", "deviations": [{"kind": "value", "name": "result 0", )"
+        R"("Scale", "status": "differs", "counterpart": "a", "deviations": [{"kind": "value", "name": "result 0", )"
         R"("index": 3, "elements": 1, "expected": "within 1 ulp of 0.5", "seen": "0.500003, 50 )"
         R"(ulp off"}]}]})",
     .fix = "mend the kernel, or state the bound that it keeps",
     .severity = Severity::error,
     .tier = Tier::probe,
-    .inspects = "call of a kernel that came back",
+    .inspects = "call whose values were held against those of another",
     .needs = {Key::probes},
     .check = check,
 };

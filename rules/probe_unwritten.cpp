@@ -14,7 +14,7 @@ void check(const Facts& facts, Sink& sink) {
       const std::uint32_t elements = deviation[Key::elements].count(1);
       findings.add(probe, name,
                    kernel_text(probe) + " leaves " + plural(elements, "element") + " of " + name +
-                       " unwritten, from element " +
+                       " unwritten, or makes them of what stood there, from element " +
                        std::to_string(static_cast<std::int64_t>(deviation[Key::index].number())) +
                        " on, in a call " + call_text(probe),
                    Severity::error);

@@ -66,7 +66,7 @@ using Rules = std::set<std::string>;
 
 TEST_CASE("probe: honest kernels pass every probe") {
   for (const char* op :
-       {"honest", "honest_any", "honest_in_place", "honest_shared", "honest_rows"}) {
+       {"honest", "honest_any", "honest_in_place", "honest_shared", "honest_rows", "honest_clip"}) {
     INFO(op);
     CHECK(rules_of(op).empty());
     std::map<std::string, int> statuses = statuses_of(op);
@@ -79,6 +79,11 @@ TEST_CASE("probe: honest kernels pass every probe") {
   CHECK(rules_of("honest_gather").empty());
   CHECK(statuses_of("honest_gather")["crashed"] == 0);
   CHECK(statuses_of("honest_gather")["passed"] >= 4);
+  CHECK(rules_of("honest_one_hot").empty());
+  CHECK(statuses_of("honest_one_hot")["passed"] >= 4);
+  // An extent that is worked out from others.
+  CHECK(rules_of("honest_concat").empty());
+  CHECK(statuses_of("honest_concat")["skipped"] == 1);
   // What it asks for in words nobody can follow.
   CHECK(rules_of("honest_blocks").empty());
   CHECK(statuses_of("honest_blocks")["skipped"] == 1);
@@ -89,6 +94,10 @@ TEST_CASE("probe: honest kernels pass every probe") {
 TEST_CASE("probe: each lie is told by the rule that is made for it") {
   const std::map<std::string, Rules> expected = {
       {"leaves_tail", {"probe-unwritten"}},
+      {"half_written", {"probe-unwritten"}},
+      {"reads_result", {"probe-unwritten"}},
+      {"empty_sum", {"probe-unwritten"}},
+      {"reads_before", {"probe-out-of-bounds"}},
       {"writes_past", {"probe-out-of-bounds"}},
       {"writes_before", {"probe-out-of-bounds"}},
       {"reads_far", {"probe-out-of-bounds"}},

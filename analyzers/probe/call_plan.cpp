@@ -1,13 +1,15 @@
 #include "analyzers/probe/call_plan.h"
 
 #include <algorithm>
-#include <array>
+#include <cctype>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "opseal/ascii.h"
 #include "opseal/dtypes.h"
 #include "opseal/registration.h"
 #include "opseal/text.h"
@@ -59,6 +61,13 @@ std::string name_of(const Operand& operand, std::size_t at, std::size_t argument
                         : "result " + std::to_string(at - arguments);
 }
 
+bool is_identifier(std::string_view text) {
+  return !text.empty() && !is_digit(text.front()) &&
+         std::all_of(text.begin(), text.end(), [](unsigned char letter) {
+           return letter == '_' || std::isalnum(letter) != 0;
+         });
+}
+
 class DeclarationReader {
  public:
   Declaration read(const Fact& op) {
@@ -100,6 +109,10 @@ class DeclarationReader {
         if (extent.is_count()) {
           operand.shape.push_back({extent.count(), {}});
         } else if (extent.is_text()) {
+          if (!is_identifier(extent.text())) {
+            skip("extent " + quote(extent.text()) + " of " + shown +
+                 " is no name, and opseal works nothing out");
+          }
           operand.shape.push_back({0, index_of(extent.text())});
         } else {
           skip("an extent of " + shown + " is not stated");
@@ -124,17 +137,41 @@ class DeclarationReader {
     return bytes;
   }
 
+  // `bytes` of the number, or nothing where the type doesn't hold it.
+  static std::optional<std::string> number_bytes(std::string_view word, std::uint32_t size,
+                                                 double number) {
+    if (word == "f32") return bytes_of(static_cast<float>(number));
+    if (word == "f64") return bytes_of(number);
+    const bool known = word == "bool" || word == "i8" || word == "i16" || word == "i32" ||
+                       word == "i64" || word == "u8" || word == "u16" || word == "u32" ||
+                       word == "u64";
+    // Beyond 2^53 a manifest's numbers are no whole numbers any more.
+    constexpr double most = 9007199254740992.0;
+    const bool is_signed = word.front() == 'i';
+    const double top = std::ldexp(1.0, static_cast<int>(8 * size) - (is_signed ? 1 : 0));
+    if (!known || number != std::floor(number) || std::fabs(number) >= most) return {};
+    if (number >= (word == "bool" ? 2.0 : top) || number < (is_signed ? -top : 0.0)) return {};
+    // Little endian: the low bytes come first.
+    return bytes_of(static_cast<std::int64_t>(number)).substr(0, size);
+  }
+
   void read_attribute(const Fact& fact) {
     const Fact value = fact[Key::value];
     const std::string name(fact[Key::name].text());
+    const std::string_view type = fact[Key::type].text();
+    const std::string shown =
+        "attribute " + quote(name) + (type.empty() ? std::string() : " of type " + quote(type));
     if (!value.said()) {
-      skip("attribute " + quote(name) + " has no `value` to call with");
+      skip(shown + " has no `value` to call with");
       return;
     }
     ffi::Attribute attribute;
     attribute.name = name;
-    const std::string_view type = fact[Key::type].text();
     if (value.is_text()) {
+      if (!type.empty() && type != "string") {
+        skip(shown + " has a text as its `value`");
+        return;
+      }
       attribute.type = ffi::string_attribute;
       attribute.bytes = value.text();
       declaration_.attributes.push_back(std::move(attribute));
@@ -142,26 +179,17 @@ class DeclarationReader {
     }
     const ffi::DtypeInfo* dtype =
         value.is_truth() && type.empty() ? ffi_dtype("bool") : ffi_dtype(type);
-    if (dtype == nullptr) {
-      skip("attribute " + quote(name) + " of type " + quote(type) +
-           ", of which opseal makes no value");
+    std::optional<std::string> bytes;
+    if (dtype != nullptr) {
+      bytes = number_bytes(dtype->word, dtype->bytes,
+                           value.is_truth() ? static_cast<double>(value.truth()) : value.number());
+    }
+    if (!bytes) {
+      skip(shown + " has a `value` that opseal can't hand over");
       return;
     }
     attribute.dtype = dtype->number;
-    const double number = value.is_truth() ? static_cast<double>(value.truth()) : value.number();
-    const std::string_view word = dtype->word;
-    if (word == "f32") {
-      attribute.bytes = bytes_of(static_cast<float>(number));
-    } else if (word == "f64") {
-      attribute.bytes = bytes_of(number);
-    } else if (word == "bool" || word == "i8" || word == "i16" || word == "i32" || word == "i64" ||
-               word == "u8" || word == "u16" || word == "u32" || word == "u64") {
-      // Little endian: the low bytes come first.
-      attribute.bytes = bytes_of(static_cast<std::int64_t>(number)).substr(0, dtype->bytes);
-    } else {
-      skip("attribute " + quote(name) + " of type " + quote(type) +
-           ", of which opseal makes no value");
-    }
+    attribute.bytes = std::move(*bytes);
     declaration_.attributes.push_back(std::move(attribute));
   }
 
@@ -232,7 +260,12 @@ Combinations find_combinations(const Declaration& declaration, const Fact& kerne
       found.varies[at] = operands[at].dtypes.size() != 1 || choices.size() == 1;
     }
   }
-  if (found.declared.empty()) found.skipped = "no dtypes are stated for all of its operands";
+  std::sort(found.declared.begin(), found.declared.end());
+  found.declared.erase(std::unique(found.declared.begin(), found.declared.end()),
+                       found.declared.end());
+  if (found.declared.empty()) {
+    found.skipped = "no dtypes are stated that fit all of its operands together";
+  }
   if (found.declared.size() > most_signatures) {
     found.skipped =
         "only the first " + std::to_string(most_signatures) + " combinations of dtypes are called";
@@ -249,21 +282,31 @@ Combinations find_combinations(const Declaration& declaration, const Fact& kerne
 
 using Sizes = std::vector<std::int64_t>;
 
-// Arguments whose integers stand beside arguments of other dtypes: places in those, more often than
-// not, or lengths.
+// Whether all operands have one dtype and one shape: what is done there is done to each element.
+bool is_elementwise(const Declaration& declaration, const std::vector<std::string>& dtypes) {
+  const std::vector<Operand>& operands = declaration.operands;
+  for (std::size_t at = 1; at < operands.size(); ++at) {
+    const auto same = [](const Extent& a, const Extent& b) {
+      return a.number == b.number && a.name == b.name;
+    };
+    if (dtypes[at] != dtypes[0] ||
+        !std::equal(operands[at].shape.begin(), operands[at].shape.end(), operands[0].shape.begin(),
+                    operands[0].shape.end(), same)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Arguments whose integers may be places in other operands, or lengths.
 std::vector<bool> find_indexes(const Declaration& declaration,
                                const std::vector<std::string>& dtypes) {
   std::vector<bool> indexes(declaration.operands.size(), false);
+  if (is_elementwise(declaration, dtypes)) return indexes;
   for (std::size_t at = 0; at < declaration.arguments; ++at) {
     const Dtype* dtype = find_dtype(dtypes[at]);
-    if (dtype == nullptr ||
-        (dtype->kind != DtypeKind::signed_integer && dtype->kind != DtypeKind::unsigned_integer)) {
-      continue;
-    }
-    for (std::size_t other = 0; other < declaration.arguments; ++other) {
-      const Dtype* beside = find_dtype(dtypes[other]);
-      indexes[at] = indexes[at] || beside == nullptr || !same_dtype(*dtype, *beside);
-    }
+    indexes[at] = dtype != nullptr && (dtype->kind == DtypeKind::signed_integer ||
+                                       dtype->kind == DtypeKind::unsigned_integer);
   }
   return indexes;
 }
@@ -288,12 +331,12 @@ std::string why_not(const Declaration& declaration, const Fact& kernel) {
   return {};
 }
 
-// Extents for the names: odd and different ones first, so that rows taken for columns show.
+// Extents for the names: odd and different ones first, so that rows taken for columns show; then
+// nothing at all, one, many, and of several names each as nothing.
 std::vector<Sizes> choose_sizes(const Declaration& declaration) {
-  constexpr std::array<std::int64_t, 6> odd = {3, 5, 7, 9, 11, 13};
   const std::size_t count = declaration.extents.size();
   Sizes first(count);
-  for (std::size_t at = 0; at < count; ++at) first[at] = odd[at % odd.size()];
+  for (std::size_t at = 0; at < count; ++at) first[at] = static_cast<std::int64_t>(3 + 2 * at);
   if (count == 0) return {first};
   std::size_t most_axes = 1;
   for (const Operand& operand : declaration.operands) {
@@ -302,7 +345,13 @@ std::vector<Sizes> choose_sizes(const Declaration& declaration) {
     most_axes = std::max(most_axes, static_cast<std::size_t>(named));
   }
   const std::int64_t large = most_axes == 1 ? 1031 : most_axes == 2 ? 67 : most_axes == 3 ? 17 : 4;
-  return {first, Sizes(count, 0), Sizes(count, 1), Sizes(count, large)};
+  std::vector<Sizes> sizes = {first, Sizes(count, 0), Sizes(count, 1), Sizes(count, large)};
+  constexpr std::size_t most_single = 8;
+  for (std::size_t at = 0; count > 1 && at < std::min(count, most_single); ++at) {
+    sizes.push_back(first);
+    sizes.back()[at] = 0;
+  }
+  return sizes;
 }
 
 std::string text_of(const Declaration& declaration, const Sizes& sizes) {
@@ -371,6 +420,16 @@ class Planner {
     const bool any_index = std::find(indexes.begin(), indexes.end(), true) != indexes.end();
     // An empty operand has no place that an index could name.
     if (any_index && std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return;
+    for (std::size_t at = 0; at < declaration_.arguments; ++at) {
+      const std::vector<Extent>& shape = declaration_.operands[at].shape;
+      const bool named = std::any_of(shape.begin(), shape.end(),
+                                     [](const Extent& extent) { return extent.name.has_value(); });
+      if (!indexes[at] || named) continue;
+      plan_.skipped = "nobody says which number " +
+                      name_of(declaration_.operands[at], at, declaration_.arguments) +
+                      " may be: integers of a fixed number";
+      return;
+    }
     for (std::size_t at = 0; at < dtypes.size(); ++at) {
       const Operand& operand = declaration_.operands[at];
       const ffi::DtypeInfo* dtype = ffi_dtype(dtypes[at]);
@@ -397,6 +456,15 @@ class Planner {
         for (std::size_t other = 0; other < declaration_.arguments; ++other) {
           if (declaration_.operands[other].alias != operand.alias) continue;
           given.shares = static_cast<std::int32_t>(other);
+        }
+      }
+      if (given.shares >= 0) {
+        const ffi::QuestionOperand& shared =
+            call.question.arguments[static_cast<std::size_t>(given.shares)];
+        if (shared.dims != given.dims || shared.dtype != given.dtype) {
+          plan_.skipped = name_of(operand, at, declaration_.arguments) +
+                          " shares memory with an argument of another shape or dtype";
+          return;
         }
       }
       auto& side = at < declaration_.arguments ? call.question.arguments : call.question.results;

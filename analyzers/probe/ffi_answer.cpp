@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <barrier>
 #include <cstring>
+#include <exception>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -18,10 +20,11 @@
 namespace opseal::ffi {
 namespace {
 
-// What results hold before a call. An element that kept both, one in each of two calls, was written
-// by nobody, whatever values the kernel makes.
+// What results hold before a call: in every floating dtype three numbers so far apart that a sum with
+// each is another one.
 constexpr unsigned char first_poison = 0xA5;
 constexpr unsigned char second_poison = 0x5A;
+constexpr unsigned char third_poison = 0x6B;
 
 // Bytes of one buffer.
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
@@ -66,20 +69,32 @@ std::size_t bytes_of(const QuestionOperand& operand) {
 
 using Bytes = std::vector<unsigned char>;
 
-// The buffers of one call, and what was in them.
+void note(BufferDamage& damage, std::size_t element) {
+  if (damage.elements++ == 0) damage.index = static_cast<std::int64_t>(element);
+}
+
+// The buffers of one call, and what was in them. There are two sets: in one each buffer ends beside
+// pages that can't be touched, in the other it begins there.
 class Operation {
  public:
+  using Side = GuardedBuffer::Side;
+
   Operation(const Question& question, Handler* handler) : question_(question), handler_(handler) {
-    for (std::size_t at = 0; at < question.arguments.size(); ++at) {
-      const QuestionOperand& operand = question.arguments[at];
-      arguments_.emplace_back(bytes_of(operand), "argument_" + std::to_string(at));
-      pristine_.emplace_back(bytes_of(operand));
+    for (Buffers* set : {&ending_, &starting_}) {
+      const Side side = set == &ending_ ? Side::end : Side::start;
+      for (std::size_t at = 0; at < question.arguments.size(); ++at) {
+        set->arguments.emplace_back(bytes_of(question.arguments[at]),
+                                    "argument_" + std::to_string(at), side);
+      }
+      for (std::size_t at = 0; at < question.results.size(); ++at) {
+        // One that shares an argument's buffer has one of its own that nobody is handed.
+        const QuestionOperand& operand = question.results[at];
+        set->results.emplace_back(operand.shares < 0 ? bytes_of(operand) : 0,
+                                  "result_" + std::to_string(at), side);
+      }
     }
-    for (std::size_t at = 0; at < question.results.size(); ++at) {
-      // One that shares an argument's buffer has one of its own that nobody is handed.
-      const QuestionOperand& operand = question.results[at];
-      results_.emplace_back(operand.shares < 0 ? bytes_of(operand) : 0,
-                            "result_" + std::to_string(at));
+    for (const QuestionOperand& operand : question.arguments) {
+      pristine_.emplace_back(bytes_of(operand));
     }
     seed(question.seed);
   }
@@ -91,39 +106,52 @@ class Operation {
     }
   }
 
-  CallEnd run(unsigned char poison) {
-    for (std::size_t at = 0; at < arguments_.size(); ++at) {
-      std::copy(pristine_[at].begin(), pristine_[at].end(), arguments_[at].bytes().begin());
-      arguments_[at].mend();
+  // Numbers beyond what a kernel may cut off. False: some argument that is written has none such.
+  bool seed_wild() {
+    for (std::size_t at = 0; at < pristine_.size(); ++at) {
+      const QuestionOperand& operand = question_.arguments[at];
+      const bool wild = !operand.indexes && fill_wild(pristine_[at], dtype_of(operand));
+      if (operand.written && !wild) return false;
     }
-    for (GuardedBuffer& result : results_) {
+    return true;
+  }
+
+  CallEnd run(unsigned char poison, Side side) {
+    Buffers& set = side == Side::end ? ending_ : starting_;
+    last_ = &set;
+    for (std::size_t at = 0; at < set.arguments.size(); ++at) {
+      std::copy(pristine_[at].begin(), pristine_[at].end(), set.arguments[at].bytes().begin());
+      set.arguments[at].mend();
+    }
+    for (GuardedBuffer& result : set.results) {
       std::fill(result.bytes().begin(), result.bytes().end(), poison);
       result.mend();
     }
     Context context(question_.minor);
     CallFrame frame(context, execute);
     std::vector<BufferView> arguments;
-    for (std::size_t at = 0; at < arguments_.size(); ++at) {
-      arguments.push_back(view(question_.arguments[at], arguments_[at]));
+    for (std::size_t at = 0; at < set.arguments.size(); ++at) {
+      arguments.push_back(view(question_.arguments[at], set.arguments[at]));
     }
     std::vector<BufferView> results;
-    for (std::size_t at = 0; at < results_.size(); ++at) {
-      results.push_back(view(question_.results[at], result_buffer(at)));
+    for (std::size_t at = 0; at < set.results.size(); ++at) {
+      results.push_back(view(question_.results[at], result_buffer(set, at)));
     }
     frame.set_arguments(std::move(arguments));
     frame.set_results(std::move(results));
     frame.set_attributes(question_.attributes);
     const CallEnd end = call(handler_, frame);
-    if (end.how == CallEnd::How::failed) lacked_ = context.lacked;
+    if (end.how == CallEnd::How::failed) lacked_ = context.lacked();
     return end;
   }
 
   const std::string& lacked() const { return lacked_; }
 
+  // Of the last call, as all below.
   std::vector<Bytes> results() {
     std::vector<Bytes> copies;
-    for (std::size_t at = 0; at < results_.size(); ++at) {
-      const auto bytes = result_buffer(at).bytes();
+    for (std::size_t at = 0; at < question_.results.size(); ++at) {
+      const auto bytes = result_buffer(*last_, at).bytes();
       copies.emplace_back(bytes.begin(), bytes.end());
     }
     return copies;
@@ -136,31 +164,34 @@ class Operation {
         if (byte) found.push_back({name + std::to_string(at), *byte, 1});
       }
     };
-    look(arguments_, "argument ");
-    look(results_, "result ");
+    look(last_->arguments, "argument ");
+    look(last_->results, "result ");
   }
 
   // Arguments that are declared to be written, or not, and were the other thing.
   void find_writes(bool declared, std::vector<BufferDamage>& found) const {
-    for (std::size_t at = 0; at < arguments_.size(); ++at) {
+    for (std::size_t at = 0; at < pristine_.size(); ++at) {
       const QuestionOperand& operand = question_.arguments[at];
       if (operand.written != declared || pristine_[at].empty() || is_shared(at)) continue;
-      const std::span<const unsigned char> bytes = arguments_[at].bytes();
+      const std::span<const unsigned char> bytes = last_->arguments[at].bytes();
       BufferDamage damage{"argument " + std::to_string(at), -1, 0};
       const std::size_t size = dtype_of(operand).bytes;
       for (std::size_t element = 0; element * size < bytes.size(); ++element) {
-        if (std::equal(bytes.begin() + static_cast<std::ptrdiff_t>(element * size),
-                       bytes.begin() + static_cast<std::ptrdiff_t>((element + 1) * size),
-                       pristine_[at].begin() + static_cast<std::ptrdiff_t>(element * size))) {
-          continue;
+        if (std::memcmp(bytes.data() + element * size, pristine_[at].data() + element * size,
+                        size) != 0) {
+          note(damage, element);
         }
-        if (damage.elements++ == 0) damage.index = static_cast<std::int64_t>(element);
       }
       if (declared ? damage.elements == 0 : damage.elements > 0) found.push_back(damage);
     }
   }
 
  private:
+  struct Buffers {
+    std::vector<GuardedBuffer> arguments;
+    std::vector<GuardedBuffer> results;
+  };
+
   bool is_shared(std::size_t argument) const {
     return std::any_of(question_.results.begin(), question_.results.end(),
                        [argument](const QuestionOperand& result) {
@@ -168,9 +199,9 @@ class Operation {
                        });
   }
 
-  GuardedBuffer& result_buffer(std::size_t at) {
+  GuardedBuffer& result_buffer(Buffers& set, std::size_t at) const {
     const std::int32_t shares = question_.results[at].shares;
-    return shares < 0 ? results_[at] : arguments_.at(static_cast<std::size_t>(shares));
+    return shares < 0 ? set.results[at] : set.arguments.at(static_cast<std::size_t>(shares));
   }
 
   static BufferView view(const QuestionOperand& operand, GuardedBuffer& buffer) {
@@ -182,71 +213,100 @@ class Operation {
   const Question& question_;
   Handler* handler_;
   std::string lacked_;
-  std::vector<GuardedBuffer> arguments_;
-  std::vector<GuardedBuffer> results_;
+  Buffers ending_;
+  Buffers starting_;
+  Buffers* last_ = &ending_;
   std::vector<Bytes> pristine_;
 };
 
-bool is_filled_with(const unsigned char* bytes, std::size_t size, unsigned char value) {
-  return std::all_of(bytes, bytes + size, [value](unsigned char byte) { return byte == value; });
-}
+// Results of calls with equal arguments.
+struct Runs {
+  // With the first poison, in buffers that end beside a guard; the others have those that begin
+  // there.
+  std::vector<Bytes> first;
+  // With the second poison, twice, the first and the third, likewise.
+  std::array<std::vector<Bytes>, 2> second;
+  std::array<std::vector<Bytes>, 2> again;
+  std::array<std::vector<Bytes>, 2> third;
+};
 
-void note(BufferDamage& damage, std::size_t element) {
-  if (damage.elements++ == 0) damage.index = static_cast<std::int64_t>(element);
-}
-
-void compare_runs(const Question& question, const std::vector<Bytes>& first,
-                  const std::vector<Bytes>& second, Answer& answer) {
-  for (std::size_t at = 0; at < first.size(); ++at) {
+// What follows the poison, each time, was not written, or was made of what stood there. What
+// differs otherwise is unstable. A kernel that is unstable between a few values follows nothing:
+// three poisons would have to give three values, and the same ones again.
+void compare_runs(const Question& question, const Runs& runs, Answer& answer) {
+  for (std::size_t at = 0; at < runs.first.size(); ++at) {
     const QuestionOperand& operand = question.results[at];
     const std::size_t size = dtype_of(operand).bytes;
     BufferDamage unwritten{"result " + std::to_string(at), 0, 0};
     BufferDamage unstable = unwritten;
-    for (std::size_t element = 0; size > 0 && (element + 1) * size <= first[at].size(); ++element) {
-      const unsigned char* one = first[at].data() + element * size;
-      const unsigned char* two = second[at].data() + element * size;
-      if (operand.shares < 0 && is_filled_with(one, size, first_poison) &&
-          is_filled_with(two, size, second_poison)) {
-        note(unwritten, element);
-      } else if (std::memcmp(one, two, size) != 0) {
-        note(unstable, element);
-      }
+    for (std::size_t element = 0; size > 0 && (element + 1) * size <= runs.first[at].size();
+         ++element) {
+      const auto same = [&](const std::vector<Bytes>& a, const std::vector<Bytes>& b) {
+        return std::memcmp(a[at].data() + element * size, b[at].data() + element * size, size) == 0;
+      };
+      const bool equal = same(runs.first, runs.second[0]) && same(runs.first, runs.again[0]);
+      if (equal) continue;
+      const bool repeats = same(runs.second[0], runs.second[1]) &&
+                           same(runs.again[0], runs.again[1]) && same(runs.third[0], runs.third[1]);
+      const bool follows = !same(runs.second[0], runs.again[0]) &&
+                           !same(runs.second[0], runs.third[0]) &&
+                           !same(runs.again[0], runs.third[0]);
+      note(operand.shares < 0 && repeats && follows ? unwritten : unstable, element);
     }
     if (unwritten.elements > 0) answer.unwritten_results.push_back(unwritten);
     if (unstable.elements > 0) answer.unstable_results.push_back(unstable);
   }
 }
 
+// Runs the kernel again and again in its other buffers. False: it doesn't end as it did before.
+bool run_again(Operation& operation, Runs& runs, Answer& answer) {
+  const auto run = [&](unsigned char poison, std::vector<Bytes>& results) {
+    const CallEnd end = operation.run(poison, GuardedBuffer::Side::start);
+    results = operation.results();
+    return end.how == CallEnd::How::returned;
+  };
+  if (!run(second_poison, runs.second[0])) return false;
+  operation.find_trespasses(answer.trespasses);
+  if (runs.first == runs.second[0]) return true;
+  return run(first_poison, runs.again[0]) && run(second_poison, runs.second[1]) &&
+         run(third_poison, runs.third[0]) && run(first_poison, runs.again[1]) &&
+         run(third_poison, runs.third[1]);
+}
+
 void ask_call(const Question& question, Handler* handler, Answer& answer) {
+  using Side = GuardedBuffer::Side;
   Operation operation(question, handler);
-  answer.end = operation.run(first_poison);
+  answer.end = operation.run(first_poison, Side::end);
   answer.lacked = operation.lacked();
   operation.find_trespasses(answer.trespasses);
   operation.find_writes(false, answer.written_arguments);
   if (answer.end.how != CallEnd::How::returned) return;
   operation.find_writes(true, answer.unwritten_arguments);
-  const std::vector<Bytes> first = operation.results();
+  Runs runs;
+  runs.first = operation.results();
   if (question.keeps_results) {
-    for (const Bytes& bytes : first) answer.results.emplace_back(bytes.begin(), bytes.end());
+    for (const Bytes& bytes : runs.first) answer.results.emplace_back(bytes.begin(), bytes.end());
   }
-  // A kernel that was stopped by its neighbours' memory tells nothing more.
+  // A kernel that writes where it must not tells nothing more.
   if (!answer.trespasses.empty()) return;
-  const CallEnd again = operation.run(second_poison);
-  if (again.how == CallEnd::How::returned) {
-    compare_runs(question, first, operation.results(), answer);
-  } else {
+  if (!run_again(operation, runs, answer)) {
     answer.unstable_results.push_back({"call", 1, 1});
+  } else if (!runs.third[1].empty()) {
+    compare_runs(question, runs, answer);
   }
   if (answer.unwritten_arguments.empty()) return;
-  // Equal bytes may have been written: other values tell.
-  operation.seed(std::uint64_t{question.seed} + 1000);
+  // Equal bytes may be what the kernel makes of them: other numbers tell, if they are wild enough.
   std::vector<BufferDamage> still;
-  if (operation.run(first_poison).how == CallEnd::How::returned) operation.find_writes(true, still);
+  if (operation.seed_wild() &&
+      operation.run(first_poison, Side::end).how == CallEnd::How::returned) {
+    operation.find_writes(true, still);
+  }
   answer.unwritten_arguments = std::move(still);
 }
 
 // The first calls of the process, all at once, and then one after the other.
 void ask_threads(const Question& question, Handler* handler, Answer& answer) {
+  constexpr auto side = GuardedBuffer::Side::end;
   const std::uint32_t count = std::clamp<std::uint32_t>(question.threads, 1, 256);
   std::vector<std::unique_ptr<Operation>> operations;
   for (std::uint32_t at = 0; at < count; ++at) {
@@ -259,7 +319,7 @@ void ask_threads(const Question& question, Handler* handler, Answer& answer) {
     for (std::uint32_t at = 0; at < count; ++at) {
       threads.emplace_back([&, at] {
         start.arrive_and_wait();
-        ends[at] = operations[at]->run(first_poison);
+        ends[at] = operations[at]->run(first_poison, side);
       });
     }
     for (std::thread& thread : threads) thread.join();
@@ -268,10 +328,10 @@ void ask_threads(const Question& question, Handler* handler, Answer& answer) {
   for (const std::unique_ptr<Operation>& operation : operations) {
     together.push_back(operation->results());
   }
-  answer.end = operations[0]->run(first_poison);
+  answer.end = operations[0]->run(first_poison, side);
   answer.lacked = operations[0]->lacked();
   const std::vector<Bytes> alone = operations[0]->results();
-  operations[0]->run(first_poison);
+  operations[0]->run(first_poison, side);
   const bool repeats = alone == operations[0]->results();
   for (std::uint32_t at = 0; at < count; ++at) {
     const bool other_end = ends[at].how != answer.end.how || ends[at].code != answer.end.code;
@@ -308,7 +368,15 @@ std::string answer_question(std::string_view bytes) {
   static_cast<void>(tells);
   Question question;
   if (!read_question(bytes, question)) throw std::invalid_argument("this is no question");
-  return write_answer(ask(question));
+  Answer answer;
+  try {
+    answer = ask(question);
+  } catch (const std::exception& exception) {
+    // Of our own: what a kernel throws was caught where it was called.
+    answer = {};
+    answer.not_loaded = std::string("opseal can't make this call: ") + exception.what();
+  }
+  return write_answer(answer);
 }
 
 }  // namespace opseal::ffi

@@ -14,6 +14,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 namespace opseal::ffi {
@@ -64,7 +65,7 @@ void* error_destroy(void* arguments) {
 void* handler_register(void*) { return nullptr; }
 
 void* stream_get(void* arguments) {
-  context_of(arguments).lacked = "a stream of a device";
+  context_of(arguments).lack("a stream of a device");
   return make_error(unimplemented, "opseal's probe has no stream");
 }
 
@@ -76,7 +77,7 @@ void* type_register(void* arguments) {
 }
 
 void* context_get(void* arguments) {
-  context_of(arguments).lacked = "user data of a running framework";
+  context_of(arguments).lack("user data of a running framework");
   return make_error(not_found, "opseal's probe has no user data");
 }
 
@@ -100,7 +101,7 @@ void* state_get(void* arguments) {
   const StatePlaces places = state_places(arguments);
   void* state = context_of(arguments).state(places.stage);
   if (state == nullptr) {
-    context_of(arguments).lacked = "the state that a stage before it keeps";
+    context_of(arguments).lack("the state that a stage before it keeps");
     return make_error(not_found, "no stage before this one kept any state");
   }
   field<void*>(arguments, places.state) = state;
@@ -114,20 +115,20 @@ void* memory_allocate(void* arguments) {
   if (::posix_memalign(&memory, alignment, std::max<std::size_t>(size, 1)) != 0) {
     return make_error(resource_exhausted, "no memory for the handler's scratch buffer");
   }
-  context_of(arguments).allocated += size;
   field<void*>(arguments, 40) = memory;
   return nullptr;
 }
 
 void* memory_free(void* arguments) {
-  context_of(arguments).freed += field<std::size_t>(arguments, 24);
   std::free(field<void*>(arguments, 32));
   return nullptr;
 }
 
 void* thread_pool_schedule(void* arguments) {
-  context_of(arguments).start(field<void (*)(void*)>(arguments, 24), field<void*>(arguments, 32));
-  return nullptr;
+  // Of an error the header makes a call on the thread that asked.
+  const bool started = context_of(arguments).start(field<void (*)(void*)>(arguments, 24),
+                                                   field<void*>(arguments, 32));
+  return started ? nullptr : make_error(resource_exhausted, "enough threads");
 }
 
 void* thread_pool_count(void* arguments) {
@@ -208,20 +209,50 @@ Api make_api() {
 
 }  // namespace
 
+// A thread may start others while it is waited for.
 Context::~Context() {
-  for (std::thread& thread : threads_) thread.join();
+  for (std::size_t at = 0;; ++at) {
+    std::thread thread;
+    {
+      const std::lock_guard lock(mutex_);
+      if (at == threads_.size()) return;
+      thread = std::move(threads_[at]);
+    }
+    thread.join();
+  }
 }
 
-void Context::keep_state(int stage, void* state) { states_[stage] = state; }
+void Context::keep_state(int stage, void* state) {
+  const std::lock_guard lock(mutex_);
+  states_[stage] = state;
+}
 
 void* Context::state(int stage) const {
+  const std::lock_guard lock(mutex_);
   const auto found = states_.find(stage);
   return found == states_.end() ? nullptr : found->second;
 }
 
-void Context::start(void (*task)(void*), void* data) {
+bool Context::start(void (*task)(void*), void* data) {
+  constexpr std::size_t most_threads = 16;
   const std::lock_guard lock(mutex_);
-  threads_.emplace_back(task, data);
+  if (threads_.size() == most_threads) return false;
+  try {
+    threads_.emplace_back(task, data);
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
+void Context::lack(const char* what) {
+  const std::lock_guard lock(mutex_);
+  lacked_ = what;
+}
+
+std::string Context::lacked() const {
+  const std::lock_guard lock(mutex_);
+  return lacked_;
 }
 
 const Api& api() {

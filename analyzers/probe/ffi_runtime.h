@@ -30,22 +30,23 @@ class Context {
   ~Context();
 
   int minor() const { return minor_; }
+  // All of these from any thread.
   void keep_state(int stage, void* state);
   // Null: nothing was kept.
   void* state(int stage) const;
-  void start(void (*task)(void*), void* data);
-
-  // Scratch memory that was asked for and given back, in bytes.
-  std::size_t allocated = 0;
-  std::size_t freed = 0;
-  // What it asked for and there is none of; empty: nothing.
-  std::string lacked;
+  // False: there are enough threads, and the caller has to do it itself.
+  bool start(void (*task)(void*), void* data);
+  // It asked for something that there is none of.
+  void lack(const char* what);
+  // The last of these; empty: nothing.
+  std::string lacked() const;
 
  private:
   int minor_;
   std::map<int, void*> states_;
   std::vector<std::thread> threads_;
-  std::mutex mutex_;
+  std::string lacked_;
+  mutable std::mutex mutex_;
 };
 
 // The functions that handlers of every header version since jaxlib 0.4.32 may call.

@@ -135,11 +135,11 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 
 }  // namespace
 
-GuardedBuffer::GuardedBuffer(std::size_t bytes, std::string name)
+GuardedBuffer::GuardedBuffer(std::size_t bytes, std::string name, Side side)
     : size_(bytes), name_(std::move(name)) {
   const std::size_t guard = guard_pages * page_size();
-  // A zone on each side, so that a single element too many meets the pattern first.
-  const std::size_t inner = round_up(round_up(bytes, alignment) + 2 * alignment, page_size());
+  // A page of its own also where nothing is in it: its address has to be one that may be touched.
+  const std::size_t inner = round_up(std::max<std::size_t>(bytes, 1), page_size());
   region_size_ = inner + 2 * guard;
   void* region =
       ::mmap(nullptr, region_size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -150,7 +150,8 @@ GuardedBuffer::GuardedBuffer(std::size_t bytes, std::string name)
     ::munmap(region_, region_size_);
     throw std::system_error(error, std::generic_category(), "mprotect");
   }
-  data_ = region_ + guard + inner - alignment - round_up(bytes, alignment);
+  data_ = region_ + guard;
+  if (side == Side::end) data_ += inner - round_up(std::max<std::size_t>(bytes, 1), alignment);
   mend();
   enter(reinterpret_cast<std::uintptr_t>(region_), region_size_,
         reinterpret_cast<std::uintptr_t>(data_), name_);

@@ -9,13 +9,16 @@
 namespace opseal {
 
 // Memory for one operand of a called kernel: its bytes begin at a multiple of 64, as frameworks
-// promise, and lie between zones of a known pattern and, behind those, pages that can't be touched.
-// What is written into a zone is found afterwards, and what goes further ends the process with the
-// place known.
+// promise, and lie between zones of a known pattern and pages that can't be touched. What is
+// written into a zone is found afterwards, and what goes further ends the process with the place
+// known. At the guarded end the zone is what the alignment leaves, below 64 bytes.
 class GuardedBuffer {
  public:
+  // Which end lies next to pages that can't be touched; the other one has a zone of up to a page.
+  enum class Side { end, start };
+
   // `name` is what last words call it: no blanks.
-  GuardedBuffer(std::size_t bytes, std::string name);
+  GuardedBuffer(std::size_t bytes, std::string name, Side side = Side::end);
   GuardedBuffer(const GuardedBuffer&) = delete;
   GuardedBuffer& operator=(const GuardedBuffer&) = delete;
   GuardedBuffer(GuardedBuffer&& other) noexcept;

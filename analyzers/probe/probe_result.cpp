@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "opseal/dtypes.h"
+#include "opseal/ascii.h"
 #include "opseal/registration.h"
 #include "opseal/text.h"
 
@@ -160,22 +160,11 @@ void compare_spec(const ffi::RecoveredSignature& recovered, const Fact& spec, Pr
   }
 }
 
-std::string full_name(const std::string& buffer, const std::vector<std::string>& names,
-                      std::size_t arguments) {
-  const std::size_t blank = buffer.rfind(' ');
-  if (blank == buffer.npos) return buffer;
-  std::size_t at = static_cast<std::size_t>(std::atoi(buffer.c_str() + blank + 1));
-  if (buffer.starts_with("result")) at += arguments;
-  if (at >= names.size() || names[at].empty()) return buffer;
-  return buffer + " (" + names[at] + ')';
-}
-
-void add_damage(const std::vector<ffi::BufferDamage>& list, const char* kind,
-                const std::vector<std::string>& names, std::size_t arguments, ProbeResult& result) {
+void add_damage(const std::vector<ffi::BufferDamage>& list, const char* kind, ProbeResult& result) {
   for (const ffi::BufferDamage& damage : list) {
     ProbeDeviation deviation;
     deviation.kind = kind;
-    deviation.name = full_name(damage.buffer, names, arguments);
+    deviation.name = damage.buffer;
     deviation.index = damage.index;
     deviation.elements = damage.elements;
     result.deviations.push_back(std::move(deviation));
@@ -216,11 +205,13 @@ bool read_outcome(const PoolOutcome& outcome, ffi::Answer& answer, ProbeResult& 
       return false;
     case PoolEnd::answer_too_long:
       result.status = "no_answer";
-      result.reason = "wrote into the answer of its child";
+      result.reason = "gave an answer of more than 16 MiB";
       return false;
     case PoolEnd::not_started:
       result.status = "skipped";
-      result.reason = std::string("no child was started: ") + std::strerror(outcome.code);
+      result.reason = outcome.code == 0
+                          ? std::string("its process ended before it was asked")
+                          : std::string("no process was started: ") + std::strerror(outcome.code);
       return false;
   }
   return false;
@@ -317,9 +308,7 @@ void judge_signature(const ffi::Answer& answer, const ProbeSubject& subject, Pro
   compare_spec(recovered, subject.target[Key::spec], result);
 }
 
-void judge_call(const ffi::Answer& answer, const std::vector<std::string>& names,
-                ProbeResult& result) {
-  const std::size_t arguments = result.question.arguments.size();
+void judge_call(const ffi::Answer& answer, ProbeResult& result) {
   result.status = "passed";
   if (!answer.lacked.empty()) {
     result.status = "skipped";
@@ -333,11 +322,12 @@ void judge_call(const ffi::Answer& answer, const std::vector<std::string>& names
       result.reason = "throws: " + on_one_line(answer.end.message);
     }
   }
-  add_damage(answer.trespasses, "out_of_bounds", names, arguments, result);
-  add_damage(answer.written_arguments, "input_written", names, arguments, result);
-  add_damage(answer.unwritten_arguments, "in_place", names, arguments, result);
-  add_damage(answer.unwritten_results, "unwritten", names, arguments, result);
-  add_damage(answer.unstable_results, "unstable", names, arguments, result);
+  add_damage(answer.trespasses, "out_of_bounds", result);
+  add_damage(answer.written_arguments, "input_written", result);
+  add_damage(answer.unwritten_arguments, "in_place", result);
+  add_damage(answer.unwritten_results, "unwritten", result);
+  // Who doesn't promise equal bits may give others.
+  if (result.bit_stable) add_damage(answer.unstable_results, "unstable", result);
 }
 
 void judge_threads(const ffi::Answer& answer, ProbeResult& result) {
@@ -352,7 +342,8 @@ void judge_threads(const ffi::Answer& answer, ProbeResult& result) {
     result.reason = on_one_line(answer.end.message);
     return;
   }
-  if (answer.thread_results.empty()) return;
+  // Who doesn't promise equal bits may give others, and may be too busy.
+  if (answer.thread_results.empty() || !result.bit_stable) return;
   ProbeDeviation deviation;
   deviation.kind = "threads";
   deviation.name = "call";
@@ -361,6 +352,20 @@ void judge_threads(const ffi::Answer& answer, ProbeResult& result) {
   deviation.expected = "what it gives alone";
   result.deviations.push_back(std::move(deviation));
   result.status = "differs";
+}
+
+void name_buffers(const std::vector<std::string>& names, ProbeResult& result) {
+  for (ProbeDeviation& deviation : result.deviations) {
+    const bool argument = deviation.name.starts_with("argument ");
+    if (!argument && !deviation.name.starts_with("result ")) continue;
+    if (deviation.name.find('(') != deviation.name.npos) continue;
+    std::size_t at = 0;
+    for (const char letter : deviation.name.substr(deviation.name.find(' ') + 1)) {
+      if (is_digit(letter)) at = at * 10 + static_cast<std::size_t>(letter - '0');
+    }
+    if (!argument) at += result.question.arguments.size();
+    if (at < names.size() && !names[at].empty()) deviation.name += " (" + names[at] + ')';
+  }
 }
 
 }  // namespace opseal

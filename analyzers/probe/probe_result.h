@@ -36,6 +36,10 @@ struct ProbeResult {
   std::vector<std::string> dtypes;
   bool calls = false;
   bool declared = true;
+  // Declared: equal inputs give equal bits.
+  bool bit_stable = false;
+  // Identity of the call whose values these were held against; empty: of none.
+  std::string counterpart;
   std::vector<ProbeDeviation> deviations;
   double seconds = 0;
 };
@@ -49,9 +53,10 @@ bool was_loaded(const ffi::Answer& answer, ProbeResult& result);
 // What the handshake told, held against what the library's bytes and the manifest say.
 void judge_metadata(const ffi::Answer& answer, const ProbeSubject& subject, ProbeResult& result);
 void judge_signature(const ffi::Answer& answer, const ProbeSubject& subject, ProbeResult& result);
-// `names`: of arguments, then of results.
-void judge_call(const ffi::Answer& answer, const std::vector<std::string>& names,
-                ProbeResult& result);
+void judge_call(const ffi::Answer& answer, ProbeResult& result);
 void judge_threads(const ffi::Answer& answer, ProbeResult& result);
+
+// Gives the buffers of deviations the names that the declaration has for them.
+void name_buffers(const std::vector<std::string>& names, ProbeResult& result);
 
 }  // namespace opseal

@@ -20,6 +20,7 @@ std::span<const unsigned char> bytes_of(const std::string& text) {
 }
 
 std::string number_text(double value) {
+  if (std::isnan(value)) return "nan";
   char text[40];
   std::snprintf(text, sizeof text, "%.9g", value);
   return text;
@@ -29,6 +30,8 @@ struct Bounds {
   std::optional<double> ulp;
   std::optional<double> relative;
   std::optional<double> absolute;
+
+  bool any() const { return ulp || relative || absolute; }
 };
 
 Bounds bounds_of(const Fact& kernel) {
@@ -44,7 +47,23 @@ Bounds bounds_of(const Fact& kernel) {
   return bounds;
 }
 
-// How far a value is off, in the first unit that its bounds name and in which it is too far.
+// How far two kernels that keep their bounds may be apart. A unit in which only one of the two
+// states anything says nothing, but that a unit of 64-bit numbers is nothing beside one of narrower
+// ones.
+Bounds together(const Bounds& own, const Bounds& reference, bool wider) {
+  const auto sum = [](std::optional<double> a, std::optional<double> b) -> std::optional<double> {
+    if (!a || !b) return {};
+    return *a + *b;
+  };
+  Bounds bounds{own.ulp, sum(own.relative, reference.relative),
+                sum(own.absolute, reference.absolute)};
+  if (!wider) bounds.ulp = sum(own.ulp, reference.ulp);
+  // Of a wider one that states nothing nobody knows how good it is.
+  if (wider && !reference.any()) bounds.ulp.reset();
+  return bounds;
+}
+
+// How far a value is off, in the unit in which it is furthest beyond its bound.
 struct Excess {
   double amount = 0;
   std::string expected;
@@ -54,29 +73,29 @@ struct Excess {
 std::optional<Excess> excess(const Bounds& bounds, const ffi::DtypeInfo& dtype, double value,
                              double reference) {
   if (std::isnan(value) && std::isnan(reference)) return {};
+  if (std::isnan(value) || std::isnan(reference)) {
+    if (!bounds.any()) return {};
+    return Excess{1e300, number_text(reference), number_text(value)};
+  }
   const double distance = value == reference ? 0 : std::fabs(value - reference);
   const double unit = unit_in_last_place(dtype, reference);
-  const auto beyond = [&](double amount, double bound, const char* noun) -> std::optional<Excess> {
-    if (amount <= bound) return {};
-    return Excess{amount / std::max(bound, 1e-300),
-                  "within " + number_text(bound) + ' ' + noun + " of " + number_text(reference),
-                  number_text(value) + ", " + number_text(amount) + ' ' + noun + " off"};
-  };
   // Each stated bound is a claim of its own. The reference is rounded to the dtype by nobody, so a
   // unit of it, or half of one, is given on top.
   std::optional<Excess> worst;
-  for (const std::optional<Excess>& one :
-       {bounds.ulp && unit > 0 ? beyond(distance / unit, *bounds.ulp + 0.5, "ulp")
-                               : std::optional<Excess>(),
-        bounds.relative && reference != 0
-            ? beyond(distance / std::fabs(reference),
-                     *bounds.relative + unit / std::fabs(reference), "relative")
-            : std::optional<Excess>(),
-        bounds.absolute ? beyond(distance, *bounds.absolute + unit, "absolute")
-                        : std::optional<Excess>()}) {
-    if (!one) continue;
-    if (!worst || one->amount > worst->amount) worst = one;
+  const auto hold = [&](std::optional<double> bound, double slack, double amount,
+                        const char* noun) {
+    if (!bound || amount <= *bound + slack) return;
+    const double excess = amount / std::max(*bound, 1e-300);
+    if (worst && worst->amount >= excess) return;
+    worst = Excess{excess,
+                   "within " + number_text(*bound) + ' ' + noun + " of " + number_text(reference),
+                   number_text(value) + ", " + number_text(amount) + ' ' + noun + " off"};
+  };
+  if (unit > 0) hold(bounds.ulp, 0.5, distance / unit, "ulp");
+  if (reference != 0) {
+    hold(bounds.relative, unit / std::fabs(reference), distance / std::fabs(reference), "relative");
   }
+  hold(bounds.absolute, unit, distance, "absolute");
   return worst;
 }
 
@@ -159,7 +178,7 @@ void compare(const Call& call, const Call& reference, const Bounds& bounds, Prob
         std::optional<Excess> off;
         if (is_floating(*dtype)) {
           off = excess(bounds, *dtype, *value, *wanted);
-        } else if (*value != *wanted && same_dtypes) {
+        } else if (*value != *wanted && same_dtypes && bounds.any()) {
           off = Excess{1, number_text(*wanted), number_text(*value)};
         }
         if (!off) continue;
@@ -191,7 +210,11 @@ void ProbeValues::judge(const std::vector<ProbeSubject>& subjects,
       ProbeResult& result = results[call->result];
       const Call* reference = choose_reference(*call, calls, results);
       if (reference == nullptr) continue;
-      const Bounds bounds = bounds_of(subjects[call->subject].kernel);
+      const bool wider = is_wide(results[reference->result]) && !is_wide(result);
+      const Bounds own = bounds_of(subjects[call->subject].kernel);
+      const Bounds bounds = together(own, bounds_of(subjects[reference->subject].kernel), wider);
+      if (!bounds.any()) continue;
+      result.counterpart = results[reference->result].identity;
       compare(*call, *reference, bounds, result, results[reference->result]);
     }
   }

@@ -25,10 +25,10 @@ class ProbeValues {
   void keep(Call call) { calls_.push_back(std::move(call)); }
 
   // Holds each kernel's values against a better one's of the same operator and the same extents:
-  // the one of it, or else of an alternative, whose dtypes are all 64 bits wide. Where a bound is
-  // stated
-  // (`precision`) the distance must be below it; where results are exact numbers they must be
-  // equal. Nothing is said of floating values without a bound.
+  // the one of it, or else of an alternative, whose dtypes are all 64 bits wide, or else the first
+  // alternative's. What may lie between them is what the two state (`precision`); of a kernel that
+  // states no bound nothing is said, be its results exact numbers: alternatives may choose
+  // differently between equals.
   void judge(const std::vector<ProbeSubject>& subjects, std::vector<ProbeResult>& results) const;
 
  private:

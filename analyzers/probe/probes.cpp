@@ -22,6 +22,8 @@ namespace {
 
 // Calls at once in a process that called nothing before.
 constexpr std::uint32_t cold_threads = 32;
+// Bytes of all their buffers together.
+constexpr std::size_t most_thread_bytes = std::size_t{1} << 28;
 
 // Results are compared where they are not larger, in bytes of one probe.
 constexpr std::size_t most_kept_bytes = std::size_t{1} << 20;
@@ -53,8 +55,6 @@ class Prober {
     bool alone = false;
     // Of calls: extents.
     std::string sizes{};
-    // How its child ended of what the call left behind.
-    std::string late{};
   };
 
   // `libx.so:Symbol`, and a number where several kernels stand for it.
@@ -90,47 +90,66 @@ class Prober {
     results_.push_back(std::move(result));
   }
 
+  // Each library has children of its own, so that what one leaves behind hurts no other.
   template <typename Done>
   void ask(std::vector<Pending>& pending, Done done) {
-    std::vector<PoolRequest> requests;
-    for (const Pending& one : pending) {
-      requests.push_back(
-          {ffi::write_question(one.result.question), options_.time_limit_seconds, one.alone});
+    std::map<std::string_view, std::vector<std::size_t>> libraries;
+    for (std::size_t at = 0; at < pending.size(); ++at) {
+      libraries[pending[at].result.question.library].push_back(at);
     }
-    PoolOptions pool;
-    pool.program = options_.program;
-    pool.arguments = {std::string(probe_child_argument)};
-    pool.workers = options_.workers;
     std::vector<std::pair<bool, ffi::Answer>> answers(pending.size());
     total_ += pending.size();
-    const PoolReport report = run_pool(pool, requests, [&](std::size_t at, PoolOutcome outcome) {
-      ffi::Answer& answer = answers[at].second;
-      answers[at].first = read_outcome(outcome, answer, pending[at].result) &&
-                          was_loaded(answer, pending[at].result);
-      ++done_;
-      if (options_.progress) options_.progress(done_, total_);
-    });
-    for (const std::string& lack : report.lacks) {
-      if (std::find(run_.lacks.begin(), run_.lacks.end(), lack) == run_.lacks.end()) {
-        run_.lacks.push_back(lack);
-      }
-    }
-    for (const PoolStray& stray : report.strays) {
-      ProbeResult late;
-      ffi::Answer none;
-      read_outcome(stray.outcome, none, late);
-      pending[stray.after].late = "after it had answered: " + late.reason;
-    }
+    for (const auto& [library, places] : libraries) ask_library(places, pending, answers);
     // In the order of the questions, whichever was answered first.
     for (std::size_t at = 0; at < pending.size(); ++at) {
       done(pending[at], answers[at].first, answers[at].second);
     }
   }
 
+  void ask_library(const std::vector<std::size_t>& places, std::vector<Pending>& pending,
+                   std::vector<std::pair<bool, ffi::Answer>>& answers) {
+    std::vector<PoolRequest> requests;
+    for (const std::size_t at : places) {
+      requests.push_back({ffi::write_question(pending[at].result.question),
+                          options_.time_limit_seconds, pending[at].alone});
+    }
+    PoolOptions pool;
+    pool.program = options_.program;
+    pool.arguments = {std::string(probe_child_argument)};
+    pool.workers = options_.workers;
+    const PoolReport report =
+        run_pool(pool, requests, [&](std::size_t number, PoolOutcome outcome) {
+          const std::size_t at = places[number];
+          ffi::Answer& answer = answers[at].second;
+          answers[at].first = read_outcome(outcome, answer, pending[at].result) &&
+                              was_loaded(answer, pending[at].result);
+          ++done_;
+          if (options_.progress) options_.progress(done_, total_);
+        });
+    for (const std::string& lack : report.lacks) {
+      if (std::find(run_.lacks.begin(), run_.lacks.end(), lack) == run_.lacks.end()) {
+        run_.lacks.push_back(lack);
+      }
+    }
+    for (const PoolStray& stray : report.strays) {
+      // Which of the calls before did it nobody knows; of what library they were is sure.
+      ProbeResult late;
+      ffi::Answer none;
+      read_outcome(stray.outcome, none, late);
+      late.kind = "library";
+      late.subject = pending[places[stray.after]].result.subject;
+      const std::string& library = subjects_[late.subject].shown_library;
+      late.identity = std::filesystem::path(library).filename().string() + "/afterwards";
+      late.reason = "some time after it had answered " +
+                    pending[places[stray.after]].result.identity + ": " + late.reason;
+      late.deviations.clear();
+      results_.push_back(std::move(late));
+    }
+  }
+
   void finish(Pending& one) {
-    if (!one.late.empty()) {
-      one.result.status = "crashed";
-      one.result.reason = std::move(one.late);
+    if (one.result.subject < operand_names_.size()) {
+      name_buffers(operand_names_[one.result.subject], one.result);
     }
     results_.push_back(std::move(one.result));
   }
@@ -229,19 +248,29 @@ class Prober {
   }
 
   void add_calls(std::size_t at, std::vector<PlannedCall>& calls, std::vector<Pending>& pending) {
-    bool first = true;
-    for (PlannedCall& call : calls) {
+    const bool stable = subjects_[at].kernel[Key::precision][Key::bit_stable].truth();
+    // Of the first combination of dtypes the call with the most to do, for many threads at once.
+    std::size_t largest = calls.size();
+    for (std::size_t number = 0; number < calls.size(); ++number) {
+      const PlannedCall& call = calls[number];
+      if (!call.declared || call.dtypes != calls.front().dtypes) continue;
+      if (all_bytes(call) * cold_threads > most_thread_bytes) continue;
+      if (largest == calls.size() || all_bytes(call) > all_bytes(calls[largest])) largest = number;
+    }
+    for (std::size_t number = 0; number < calls.size(); ++number) {
+      PlannedCall& call = calls[number];
       Pending one{start(at, "call")};
       one.sizes = call.sizes;
       one.result.identity += '/' + call.identity;
-      const bool keeps = call.declared && result_bytes(call) <= most_kept_bytes;
+      const bool keeps = call.declared && bytes_of(call.question.results) <= most_kept_bytes;
       one.result.question = std::move(call.question);
       one.result.question.minor = minors_[same_[at]];
       one.result.question.keeps_results = keeps;
       one.result.dtypes = std::move(call.dtypes);
       one.result.calls = true;
       one.result.declared = call.declared;
-      if (first && call.declared) {
+      one.result.bit_stable = stable;
+      if (number == largest) {
         Pending cold = one;
         cold.result.kind = "threads";
         cold.result.identity = names_[at] + "/threads";
@@ -251,7 +280,6 @@ class Prober {
         cold.alone = true;
         if (is_wanted(cold.result.identity)) pending.push_back(std::move(cold));
       }
-      first = false;
       if (is_wanted(one.result.identity)) pending.push_back(std::move(one));
     }
   }
@@ -261,7 +289,7 @@ class Prober {
       if (answered && one.result.kind == "threads") {
         judge_threads(answer, one.result);
       } else if (answered) {
-        judge_call(answer, operand_names_[one.result.subject], one.result);
+        judge_call(answer, one.result);
         if (one.result.status == "passed" && !answer.results.empty()) {
           values_.keep({results_.size(), one.result.subject, one.sizes, std::move(answer.results)});
         }
@@ -270,17 +298,25 @@ class Prober {
     });
     values_.judge(subjects_, results_);
     values_ = {};
+    for (ProbeResult& result : results_) {
+      if (result.subject < operand_names_.size()) {
+        name_buffers(operand_names_[result.subject], result);
+      }
+    }
   }
 
-  static std::size_t result_bytes(const PlannedCall& call) {
+  static std::size_t bytes_of(const std::vector<ffi::QuestionOperand>& operands) {
     std::size_t bytes = 0;
-    for (const ffi::QuestionOperand& operand : call.question.results) {
+    for (const ffi::QuestionOperand& operand : operands) {
       const ffi::DtypeInfo* dtype = ffi::find_dtype_number(operand.dtype);
       std::size_t size = dtype == nullptr ? 0 : dtype->bytes;
       for (const std::int64_t extent : operand.dims) size *= static_cast<std::size_t>(extent);
       bytes += size;
     }
     return bytes;
+  }
+  static std::size_t all_bytes(const PlannedCall& call) {
+    return bytes_of(call.question.arguments) + bytes_of(call.question.results);
   }
 
   const ProbeOptions& options_;
@@ -365,21 +401,22 @@ class ProbeWriter {
     const std::uint32_t object = open(Key::none, NodeType::object);
     text(Key::kind, result.kind);
     text(Key::identity, result.identity);
-    text(Key::operator_, subject.name);
+    text(Key::operator_, result.kind == "library" ? subject.shown_library : subject.name);
     text(Key::platform, subject.kernel[Key::platform].text());
     text(Key::library, subject.shown_library);
-    text(Key::symbol, subject.symbol);
-    text(Key::target, subject.target[Key::name].text());
+    const bool whole = result.kind == "library";
+    if (!whole) text(Key::symbol, subject.symbol);
+    if (!whole) text(Key::target, subject.target[Key::name].text());
     text(Key::status, result.status);
     text(Key::reason, result.reason);
     if (result.calls) {
       write_operands(Key::arguments, result.question.arguments);
       write_operands(Key::results, result.question.results);
       truth(Key::declared, result.declared);
-      const Fact stable = subject.kernel[Key::precision][Key::bit_stable];
-      if (stable.is_truth()) truth(Key::bit_stable, stable.truth());
+      if (result.bit_stable) truth(Key::bit_stable, true);
       count(Key::seed, seed);
     }
+    text(Key::counterpart, result.counterpart);
     if (!result.deviations.empty()) write_deviations(result.deviations);
     writer_.add_real(Key::seconds, result.seconds, where_.offset, where_.length);
     close(object);

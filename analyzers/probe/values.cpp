@@ -95,6 +95,23 @@ void fill_values(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype, st
   }
 }
 
+bool fill_wild(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype) {
+  const std::string_view name = dtype.name;
+  constexpr float scale = 8192;
+  const std::size_t elements = dtype.bytes == 0 ? 0 : bytes.size() / dtype.bytes;
+  for (std::size_t at = 0; at < elements; ++at) {
+    const float number = scale * small_number(mix(at + 77));
+    if (name == "F32") {
+      put(bytes, at, number);
+    } else if (name == "F64") {
+      put(bytes, at, static_cast<double>(number));
+    } else {
+      return false;
+    }
+  }
+  return elements > 0;
+}
+
 unsigned parts_of(const ffi::DtypeInfo& dtype) {
   const std::string_view name = dtype.name;
   return name == "C64" || name == "C128" ? 2 : 1;

@@ -14,6 +14,9 @@ namespace opseal {
 // for booleans.
 void fill_values(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype, std::uint64_t seed);
 
+// Large numbers of both signs, in no order. False: of this dtype there are none that say anything.
+bool fill_wild(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype);
+
 // An element as a number; of complex numbers `part` 1 is the imaginary one. Empty: not a dtype that
 // can be compared so.
 std::optional<double> value_at(std::span<const unsigned char> bytes, const ffi::DtypeInfo& dtype,

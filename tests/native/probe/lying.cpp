@@ -117,9 +117,42 @@ HANDLER(HonestGather, {{{f32}, {4}}, {{f32}}, {}, 0}) {
   return nullptr;
 }
 
+// Its result has an extent that opseal can't work out.
+HANDLER(HonestConcat, {{{f32}, {f32}}, {{f32}}, {}, 0}) {
+  const std::size_t first = elements(argument(frame, 0));
+  for (std::size_t at = 0; at < first; ++at) {
+    data<float>(result(frame, 0))[at] = data<float>(argument(frame, 0))[at];
+  }
+  for (std::size_t at = 0; at < elements(argument(frame, 1)); ++at) {
+    data<float>(result(frame, 0))[first + at] = data<float>(argument(frame, 1))[at];
+  }
+  return nullptr;
+}
+
 // Blocks of four, which it says.
 HANDLER(HonestBlocks, unary()) {
   twice<float>(frame, elements(argument(frame, 0)) / 4 * 4);
+  return nullptr;
+}
+
+// Its integers are places in a row of the result.
+HANDLER(HonestOneHot, {{{4, 1}}, {{f32, 2}}, {}, 0}) {
+  const std::int64_t width = result(frame, 0).dims[1];
+  for (std::size_t at = 0; at < elements(result(frame, 0)); ++at) {
+    data<float>(result(frame, 0))[at] = 0;
+  }
+  for (std::int64_t row = 0; row < argument(frame, 0).dims[0]; ++row) {
+    data<float>(result(frame, 0))[row * width + data<std::int32_t>(argument(frame, 0))[row]] = 1;
+  }
+  return nullptr;
+}
+
+// Cuts off what is far out, in place: most numbers stay what they are.
+HANDLER(HonestClip, {{{f32}}, {}, {}, 0}) {
+  for (std::size_t at = 0; at < elements(argument(frame, 0)); ++at) {
+    float& value = data<float>(argument(frame, 0))[at];
+    value = std::fmin(std::fmax(value, -10.0F), 10.0F);
+  }
   return nullptr;
 }
 
@@ -128,6 +161,32 @@ HANDLER(HonestBlocks, unary()) {
 HANDLER(LeavesTail, unary()) {
   // Blocks of four, and nobody does the rest.
   twice<float>(frame, elements(argument(frame, 0)) / 4 * 4);
+  return nullptr;
+}
+
+// Only the low half of each number.
+HANDLER(HalfWritten, {{{f64}}, {{f64}}, {}, 0}) {
+  for (std::size_t at = 0; at < elements(argument(frame, 0)); ++at) {
+    std::memcpy(data<double>(result(frame, 0)) + at, data<double>(argument(frame, 0)) + at, 4);
+  }
+  return nullptr;
+}
+
+// Adds to what stood there.
+HANDLER(ReadsResult, unary()) {
+  for (std::size_t at = 0; at < elements(argument(frame, 0)); ++at) {
+    data<float>(result(frame, 0))[at] += data<float>(argument(frame, 0))[at];
+  }
+  return nullptr;
+}
+
+// A sum over nothing is nothing, and nobody writes it down.
+HANDLER(EmptySum, {{{f32, 2}}, {{f32, 1}}, {}, 0}) {
+  const std::int64_t columns = argument(frame, 0).dims[1];
+  for (std::int64_t at = 0; at < argument(frame, 0).dims[0] * columns; ++at) {
+    float& sum = data<float>(result(frame, 0))[at / columns];
+    sum = (at % columns == 0 ? 0 : sum) + data<float>(argument(frame, 0))[at];
+  }
   return nullptr;
 }
 
@@ -146,6 +205,12 @@ HANDLER(WritesBefore, unary()) {
 HANDLER(ReadsFar, unary()) {
   twice_all(frame);
   kept = static_cast<int>(data<float>(argument(frame, 0))[elements(argument(frame, 0)) + 3000]);
+  return nullptr;
+}
+
+HANDLER(ReadsBefore, unary()) {
+  twice_all(frame);
+  kept = static_cast<int>(data<float>(argument(frame, 0))[-40]);
   return nullptr;
 }
 
