@@ -1,35 +1,22 @@
 #include "analyzers/export.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <sstream>
 #include <system_error>
 #include <utility>
 
-#include "analyzers/export/scripts.h"
 #include "analyzers/export_child.h"
+#include "analyzers/python_program.h"
 
 namespace opseal {
 namespace {
 
 constexpr std::size_t most_answer_bytes = std::size_t{1} << 30;
-constexpr std::string_view bootstrap_name = "bootstrap";
-
-// The scripts import each other under names with this in front, which no package has.
-constexpr std::string_view module_prefix = "_opseal_";
-
-std::string_view script_text(std::string_view name) {
-  const auto scripts = embedded_scripts();
-  const auto found = std::ranges::find(scripts, name, &EmbeddedScript::name);
-  return found == scripts.end() ? std::string_view{} : found->text;
-}
-
 std::string quoted(std::string_view text) {
   std::string quoted_text("`");
   quoted_text += text;
@@ -45,63 +32,13 @@ std::string first_line(std::string_view text) {
   return line;
 }
 
-bool is_program(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-         ::access(path.c_str(), X_OK) == 0;
-}
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
-
-std::optional<std::string> find_on_path(const std::string& name) {
-  std::istringstream folders(environment("PATH"));
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    // An empty part of PATH means the working directory; an interpreter lying there is no choice.
-    const std::string path = folder + "/" + name;
-    if (!folder.empty() && is_program(path)) return path;
-  }
-  return std::nullopt;
-}
-
-// The path as the user would write it: a virtual environment is known by its link, not by its
-// target.
-std::optional<std::string> find_interpreter(const std::string& wanted) {
-  if (wanted.find('/') != std::string::npos) {
-    return is_program(wanted) ? std::optional(wanted) : std::nullopt;
-  }
-  if (!wanted.empty()) return find_on_path(wanted);
-  const std::string active = environment("VIRTUAL_ENV");
-  if (!active.empty() && is_program(active + "/bin/python")) return active + "/bin/python";
-  return find_on_path("python3");
-}
-
-std::string no_interpreter_message(const std::string& wanted) {
-  if (wanted.find('/') != std::string::npos) return quoted(wanted) + " is no executable file";
-  return quoted(wanted.empty() ? "python3" : wanted) + " is not on `PATH`";
-}
-
-// The frames that `bootstrap.py` reads: `MODULE LENGTH`, a line break, the text.
-std::string framed_scripts() {
-  std::string frames;
-  for (const EmbeddedScript& script : embedded_scripts()) {
-    if (script.name == bootstrap_name) continue;
-    frames += std::string(module_prefix) + std::string(script.name) + " " +
-              std::to_string(script.text.size()) + "\n";
-    frames += script.text;
-  }
-  return frames;
-}
-
 ChildRequest child_request(const Exporter& exporter, const ExportRequest& request,
                            const std::string& python) {
   ChildRequest child;
   child.program = python;
   // -B: nothing of what is imported may leave bytecode beside the sources that are audited.
-  child.arguments = {"-B", "-c", std::string(script_text(bootstrap_name)),
-                     std::string(exporter.name), request.tool_version};
+  child.arguments = {"-B", "-c", std::string(python_bootstrap()), std::string(exporter.name),
+                     request.tool_version};
   if (request.trace) child.arguments.emplace_back("--trace");
   for (const std::string& module : request.modules) {
     child.arguments.push_back("--import=" + module);
@@ -113,7 +50,7 @@ ChildRequest child_request(const Exporter& exporter, const ExportRequest& reques
     child.arguments.push_back("--namespace=" + name);
   }
   child.environment = request.environment;
-  child.input = framed_scripts();
+  child.input = framed_python_scripts();
   child.time_limit_seconds = request.time_limit_seconds;
   child.answer_limit = most_answer_bytes;
   return child;
@@ -200,36 +137,36 @@ std::span<const Exporter> all_exporters() {
   static const std::array exporters{
       Exporter{"brainevent", "brainevent",
                "operators, kernels and rules of brainevent's registry, and its compilation cache",
-               script_text("brainevent")},
+               python_script("brainevent")},
       Exporter{
           "braintrace", "braintrace",
           "eligibility-trace primitives of braintrace and their rules; calls its functions that "
           "lay out trainable inputs",
-          script_text("braintrace")},
+          python_script("braintrace")},
       Exporter{"executorch", "executorch",
                "kernels that ExecuTorch's package declares, edge dtypes, and what its runtime has",
-               script_text("executorch")},
+               python_script("executorch")},
       Exporter{.name = "jax",
                .package = "jax",
                .description =
                    "primitives, rules, lowerings and FFI targets of JAX and of packages on it",
-               .script = script_text("jax"),
+               .script = python_script("jax"),
                .namespaces = true},
       Exporter{.name = "onnxruntime",
                .package = "onnxruntime",
                .description = "schemas and kernels of ONNX Runtime, by provider and version range, "
                               "and what libraries of custom operators add",
-               .script = script_text("onnxruntime"),
+               .script = python_script("onnxruntime"),
                .custom_ops = true,
                .namespaces = true},
       Exporter{.name = "torch",
                .package = "torch",
                .description = "operators, dispatch keys and Python-defined operators of torch's "
                               "dispatcher, or what packages on it add",
-               .script = script_text("torch"),
+               .script = python_script("torch"),
                .namespaces = true},
       Exporter{"tvm-ffi", "apache-tvm-ffi", "global functions of tvm-ffi and their signatures",
-               script_text("tvm_ffi")},
+               python_script("tvm_ffi")},
   };
   return exporters;
 }
@@ -254,10 +191,10 @@ std::string_view to_text(ExportStatus status) {
 
 ExportOutcome run_exporter(const Exporter& exporter, const ExportRequest& request) {
   ExportOutcome outcome;
-  const std::optional<std::string> python = find_interpreter(request.python);
+  const std::optional<std::string> python = find_python(request.python);
   if (!python) {
     outcome.status = ExportStatus::no_interpreter;
-    outcome.message = no_interpreter_message(request.python);
+    outcome.message = no_python_message(request.python);
     return outcome;
   }
   ChildResult child;

@@ -24,6 +24,8 @@ constexpr int tick_milliseconds = 50;
 // Shows the first MiB of what the child prints and keeps the last 16 KiB.
 class Output {
  public:
+  explicit Output(bool shown) : cut_(!shown), shown_(shown ? 0 : most_output_shown) {}
+
   void add(std::string_view bytes) {
     const std::string_view shown = bytes.substr(0, most_output_shown - shown_);
     write_all(STDERR_FILENO, shown);
@@ -37,8 +39,8 @@ class Output {
   std::string take_tail() { return tail_.take(); }
 
  private:
-  std::size_t shown_ = 0;
-  bool cut_ = false;
+  bool cut_;
+  std::size_t shown_;
   Tail tail_;
 };
 
@@ -52,7 +54,8 @@ class Listener {
       : answer_limit_(request.answer_limit),
         answer_pipe_(std::move(answer_pipe)),
         output_pipe_(std::move(output_pipe)),
-        deadline_(start + wait_of(request.time_limit_seconds)) {}
+        deadline_(start + wait_of(request.time_limit_seconds)),
+        output_(request.shows_output) {}
 
   ChildEnd listen(const Child& child) {
     for (;;) {

@@ -13,6 +13,7 @@ struct ChildRequest {
   std::string input;                       // all that the child finds on its standard input
   double time_limit_seconds = 0;           // from the start; nan is 0, and over three years is cut
   std::size_t answer_limit = 0;            // bytes
+  bool shows_output = true;                // false: only its tail is kept
 };
 
 enum class ChildEnd {
@@ -33,7 +34,8 @@ struct ChildResult {
 // Runs a program in a process group of its own and waits for it. It dies with the calling thread,
 // and the whole group is killed when the child has ended, when its time is up or when it answers
 // too much. Its standard output and standard error go to our standard error, the first MiB of
-// them. Throws std::system_error if the system has no process, pipe or memory to give.
+// them, unless `shows_output` is false. Throws std::system_error if the system has no process, pipe
+// or memory to give.
 ChildResult run_child(const ChildRequest& request);
 
 }  // namespace opseal

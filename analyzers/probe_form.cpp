@@ -5,7 +5,8 @@
 namespace opseal::forms {
 namespace {
 
-constexpr std::string_view probe_kinds[] = {"metadata", "signature", "call", "threads", "library"};
+constexpr std::string_view probe_kinds[] = {"metadata", "signature", "call",
+                                            "threads",  "library",   "framework"};
 constexpr Form probe_kind{.text = true, .words = probe_kinds};
 constexpr std::string_view probe_statuses[] = {"passed",    "differs",   "refused", "crashed",
                                                "timed_out", "no_answer", "skipped"};
@@ -30,8 +31,12 @@ constexpr Form deviations_list{.item = &deviation_form};
 constexpr Field probe_fields[] = {
     {kind, &probe_kind, true,
      "`metadata`: the handshake; `signature`: calls that it has to refuse; `call`: generated "
-     "inputs; `threads`: its first calls, many at once; `library`: what calls left behind"},
+     "inputs; `threads`: its first calls, many at once; `library`: what calls left behind; "
+     "`framework`: a check of a framework itself"},
     {identity, &text_form, false, "names the probe: `opseal probe --repro` runs it again"},
+    {system, &text_form, false, "the framework that was checked"},
+    {version, &text_form, false, "of that framework"},
+    {name, &text_form, false, "of the check: `backend-switch`"},
     {operator_, &text_form, false, ""},
     {platform, &text_form, false, ""},
     {library, &text_form, false, "path"},
@@ -43,6 +48,8 @@ constexpr Field probe_fields[] = {
     {reason, &text_form, false, "what it said, or what is missing"},
     {arguments, &operands_form, false, "what it was handed: one dtype and numbers for each"},
     {results, &operands_form, false, "likewise"},
+    {expected, &text_form, false, "of the framework"},
+    {seen, &text_form, false, "what it did"},
     {declared, &truth_form, false,
      "whether the declaration says that it serves such a call; missing: nothing is declared"},
     {counterpart, &text_form, false, "identity of the call whose values these were held against"},

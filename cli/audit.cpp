@@ -17,6 +17,7 @@
 #include "analyzers/caches.h"
 #include "analyzers/hidden_symbols.h"
 #include "analyzers/join.h"
+#include "analyzers/probe/frameworks.h"
 #include "analyzers/probe/probes.h"
 #include "analyzers/sources/load.h"
 #include "cli/comments.h"
@@ -330,7 +331,8 @@ void prepare(const Options& options, const std::vector<const Rule*>& rules, Audi
 // A line that is written over and over, and gone in the end.
 void show_progress(std::size_t done, std::size_t total) {
   constexpr std::size_t step = 64;
-  if (done % step != 0 && done != total) return;
+  // Of many; few take long.
+  if (total > step && done % step != 0 && done != total) return;
   std::cerr << '\r'
             << (done == total ? "\033[K"
                               : "probes: " + std::to_string(done) + " of " + std::to_string(total))
@@ -364,7 +366,8 @@ Audit read_inputs(const Options& options) {
   Audit audit;
   audit.arguments = options.arguments;
   audit.settings = make_settings(options);
-  read_paths(options, audit);
+  // Whoever asks a framework alone names no path, and does not mean the working directory.
+  if (options.frameworks.empty() || !options.paths.empty()) read_paths(options, audit);
   count_content(audit);
   return audit;
 }
@@ -413,12 +416,22 @@ Audit run_probe(const Options& options) {
   probe.program = "/proc/self/exe";
   probe.workers = options.threads;
   probe.seed = options.seed;
-  probe.time_limit_seconds = options.probe_limit;
+  probe.time_limit_seconds = options.probe_limit.value_or(probe.time_limit_seconds);
   probe.only = options.only;
   if (::isatty(STDERR_FILENO) == 1) probe.progress = show_progress;
   ProbeRun run = run_probes(probe, audit.facts);
   audit.probes = run.probes;
   audit.sandbox_lacks = std::move(run.lacks);
+  if (!options.frameworks.empty()) {
+    FrameworkOptions asked;
+    asked.python = options.python;
+    asked.frameworks = options.frameworks;
+    asked.workers = options.threads;
+    asked.time_limit_seconds = options.probe_limit.value_or(asked.time_limit_seconds);
+    asked.only = options.only;
+    asked.progress = probe.progress;
+    audit.probes += run_framework_probes(asked, audit.facts);
+  }
   judge(options, rules, audit);
   return audit;
 }

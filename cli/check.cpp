@@ -90,6 +90,13 @@ std::string repro_command(const Options& options) {
   if (options.no_config) command += " --no-config";
   if (!options.config.empty()) command += " --config " + shell_word(real_path(options.config));
   if (options.no_ignore) command += " --no-ignore";
+  for (const std::string& framework : options.frameworks) command += " --framework " + framework;
+  // Not the real path: a virtual environment is known by its link.
+  if (options.python.find('/') != std::string::npos) {
+    command += " --python " + shell_word(fs::absolute(options.python).string());
+  } else if (!options.python.empty()) {
+    command += " --python " + shell_word(options.python);
+  }
   for (const std::string& path : options.paths) command += ' ' + shell_word(real_path(path));
   return command;
 }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "analyzers/probe/frameworks.h"
 #include "cli/reports.h"
 #include "cli/version.h"
 #include "opseal/text.h"
@@ -133,8 +134,26 @@ void add_probe(CLI::App& app, Options& options, std::vector<std::string>& report
       ->add_option("--repro", options.repro,
                    "print a command that runs this probe again, and run nothing")
       ->type_name("ID");
-  probe->add_option("--time-limit", options.probe_limit, "seconds for each probe (default: 10)")
+  probe
+      ->add_option("--time-limit", options.probe_limit,
+                   "seconds for each probe (default: 10, and 300 for a check of a framework)")
       ->check(CLI::Validator(check_seconds, ""));
+  std::vector<std::string> frameworks;
+  for (const Framework& framework : all_frameworks()) frameworks.emplace_back(framework.name);
+  CLI::Option* framework =
+      probe
+          ->add_option("--framework", options.frameworks,
+                       "ask this framework itself what it does, besides or instead of paths; "
+                       "repeatable")
+          ->type_name("NAME")
+          ->check(CLI::IsMember(frameworks))
+          ->allow_extra_args(false);
+  probe
+      ->add_option("--python", options.python,
+                   "interpreter that has the framework (default: that of the active virtual "
+                   "environment, else python3)")
+      ->type_name("PATH")
+      ->needs(framework);
   probe->callback([&options] { options.command = Command::probe; });
 }
 

@@ -75,8 +75,10 @@ struct Options {
   std::vector<std::string> only;
   // Print the command that runs these again, and run nothing.
   std::string repro;
-  // Seconds for each probe.
-  double probe_limit = 10;
+  // Seconds for each probe; not stated: 10, and 300 for a check of a framework.
+  std::optional<double> probe_limit;
+  // Frameworks that are asked themselves, by the interpreter `python`.
+  std::vector<std::string> frameworks;
 };
 
 // Either the options or, for help, version and mistakes, the exit code with everything already

@@ -81,8 +81,11 @@ std::string report_schema() {
     "Probe": {
       "type": "object",
       "properties": {
-        "kind": {"enum": ["metadata", "signature", "call", "threads", "library"]},
+        "kind": {"enum": ["metadata", "signature", "call", "threads", "library", "framework"]},
         "identity": {"type": "string", "description": "`opseal probe --repro` prints the command that runs it again"},
+        "system": {"type": "string", "description": "of `framework`: the one that was checked"},
+        "version": {"type": "string", "description": "of that framework"},
+        "name": {"type": "string", "description": "of `framework`: the check"},
         "operator": {"type": "string"},
         "platform": {"type": "string"},
         "library": {"type": "string"},
@@ -92,6 +95,8 @@ std::string report_schema() {
         "reason": {"type": "string", "description": "what it said, or what is missing; of a signature, what was recovered"},
         "arguments": {"type": "array", "items": {"$ref": "#/$defs/ProbeOperand"}},
         "results": {"type": "array", "items": {"$ref": "#/$defs/ProbeOperand"}},
+        "expected": {"type": "string", "description": "of the framework"},
+        "seen": {"type": "string", "description": "what it did"},
         "declared": {"type": "boolean", "description": "whether the declaration says that it serves such a call"},
         "counterpart": {"type": "string", "description": "identity of the call whose values these were held against"},
         "bit_stable": {"type": "boolean", "description": "declared"},

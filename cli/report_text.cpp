@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/framework_rows.h"
 #include "cli/places.h"
 #include "cli/reports.h"
 #include "cli/unjudged.h"
@@ -268,6 +269,7 @@ class TextReport {
       }
       out_ << "  " << count << " skipped: " << escape(reason) << '\n';
     }
+    write_framework_rows(audit_.facts, out_);
     for (const std::string& lack : audit_.sandbox_lacks) {
       out_ << "sandbox: " << escape(lack) << '\n';
     }

@@ -1,9 +1,19 @@
 #include "opseal/registration.h"
 #include "opseal/rule.h"
 #include "opseal/text.h"
+#include "rules/framework_rows.h"
 
 namespace opseal {
 namespace {
+
+// Of a framework that was asked.
+constexpr FrameworkFault faults[] = {
+    {"error-no-kernel",
+     "a call on a platform without a kernel does not say which platforms have one",
+     Severity::warning},
+    {"error-generator-fails",
+     "a kernel that can't be made does not say which other backends there are", Severity::warning},
+};
 
 void check(const Facts& facts, Sink& sink) {
   for (const Document& document : facts.documents) {
@@ -22,6 +32,7 @@ void check(const Facts& facts, Sink& sink) {
                std::move(message), evidence(listed, "always empty"));
     }
   }
+  judge_framework_rows(facts, faults, sink);
 }
 
 }  // namespace
@@ -33,13 +44,15 @@ extern constinit const Rule error_context_empty{
         "The error says what was asked for and what is there, and the second is an empty list "
         "whatever is registered. Whoever reads it takes the registry to be empty and looks for a "
         "package that isn't imported or a library that isn't loaded, while a name was misspelt or "
-        "one backend of several is missing.",
+        "one backend of several is missing. A framework's own error that names no platform and no "
+        "backend with a kernel leaves them as lost.",
     .example =
         R"({"opseal_manifest": 1, "registrars": [{"type": "KernelNotFound", "name": "lookup", "reads": ["self.kernels"], "listed": []}]})",
     .fix = "hand over the keys of the registry that was looked into",
     .severity = Severity::warning,
-    .inspects = "error of a missed look-up with a list of what is there",
-    .needs = {Key::registrars, Key::listed},
+    .inspects = "error of a missed look-up with a list of what is there, or a framework's own",
+    // What sources say, or what was seen when a framework was asked: either will do.
+    .needs = {},
     .check = check,
 };
 

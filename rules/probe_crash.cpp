@@ -1,3 +1,4 @@
+#include "rules/framework_rows.h"
 #include "rules/probe_facts.h"
 
 namespace opseal {
@@ -33,6 +34,17 @@ void check(const Facts& facts, Sink& sink) {
                  Severity::error);
   });
   findings.tell();
+  for_each_framework_row(facts, [&sink](const Fact& row) {
+    if (!has_verdict(row)) return;
+    sink.inspected();
+    // One that has no end may be slow on a busy machine.
+    if (!row[Key::status].is("crashed")) return;
+    sink.add(framework_subject(row),
+             framework_text(row) + " ends the process in the check " +
+                 quote(row[Key::name].text()) + ": " +
+                 std::string(row[Key::reason].text("no answer")),
+             framework_evidence(row));
+  });
 }
 
 }  // namespace
@@ -51,7 +63,7 @@ extern constinit const Rule probe_crash{
     .fix = "refuse what the kernel can't do with an error, and serve what is declared",
     .severity = Severity::error,
     .tier = Tier::probe,
-    .inspects = "probe of a kernel",
+    .inspects = "probe of a kernel or of a framework",
     .needs = {Key::probes},
     .check = check,
 };

@@ -13,12 +13,13 @@
 
 namespace opseal {
 
-// Every probe that was run: calls `visit(probe)`.
+// Every probe of a kernel: calls `visit(probe)`. For checks of frameworks see framework_rows.h.
 template <typename Visit>
 void for_each_probe(const Facts& facts, Visit visit) {
   for (const Document& document : facts.documents) {
     for (const Fact probe : facts.root(document)[Key::probes].items()) {
-      if (probe[Key::kind].is_text() && probe[Key::status].is_text()) visit(probe);
+      if (!probe[Key::kind].is_text() || probe[Key::kind].is("framework")) continue;
+      if (probe[Key::status].is_text()) visit(probe);
     }
   }
 }

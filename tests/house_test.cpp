@@ -87,9 +87,10 @@ const std::map<std::string, Words> third_party = {
     {"nlohmann/json_fwd.hpp", {"analyzers/torch_schema_json.h", "cli/json_text.h"}},
     {"nlohmann/json.hpp",
      {"analyzers/clang/compile_commands.cpp", "analyzers/native_functions.cpp",
-      "analyzers/package/conda.cpp", "analyzers/torch_schema_json.cpp", "cli/config_schema.cpp",
-      "cli/dump.cpp", "cli/export_twice.cpp", "cli/json_text.cpp", "cli/report_json.cpp",
-      "cli/report_sarif.cpp", "cli/schema.cpp"}},
+      "analyzers/package/conda.cpp", "analyzers/probe/framework_child.cpp",
+      "analyzers/torch_schema_json.cpp", "cli/config_schema.cpp", "cli/dump.cpp",
+      "cli/export_twice.cpp", "cli/json_text.cpp", "cli/report_json.cpp", "cli/report_sarif.cpp",
+      "cli/schema.cpp"}},
 };
 
 // Of our own headers: folder -> prefixes of what its files may include.
@@ -118,6 +119,7 @@ const std::map<std::string, std::vector<std::string>> directions = {
       "analyzers/join.h",
       "analyzers/probe/child.h",
       "analyzers/probe/ffi_question.h",
+      "analyzers/probe/frameworks.h",
       "analyzers/probe/probes.h",
       "analyzers/sources/load.h",
       "analyzers/sources/pair_description.h",

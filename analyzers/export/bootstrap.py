@@ -1,10 +1,11 @@
 """First code of an export child: `python -B -c THIS NAME VERSION [FLAG]...`, the flags being those
-of `opseal export`, each with its value behind a `=`.
+of `opseal export`, each with its value behind a `=`. And of a check of a framework: `python -B -c
+THIS --probe FRAMEWORK CHECK [ARGUMENT]...`, which answers with lines of JSON (`probe_rows.py`).
 
 Standard input holds the other scripts, each as a line `MODULE LENGTH` and that many bytes. They are
 served from memory under names that no package has, so nothing of opseal lies on sys.path and a
 script called jax.py cannot shadow jax. The answer goes to descriptor 3 alone: packages print to
-standard output while they are imported. Its first line is one of `manifest`, `missing` and
+standard output while they are imported. The first line of an export is one of `manifest`, `missing` and
 `failed`; what follows is the manifest, the missing module, or the reason.
 """
 
@@ -93,12 +94,24 @@ def run(name, version, flags):
         return "failed", str(error)
 
 
+def probe(framework, check, arguments):
+    from importlib import import_module
+
+    with os.fdopen(ANSWER_DESCRIPTOR, "wb") as stream:
+        import_module("_opseal_probe_rows").answer(framework, check, arguments, stream)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
 def main():
     if sys.version_info < (3, 8):
         answer("failed", "Python {}.{}, expected 3.8 or newer".format(*sys.version_info[:2]))
     os.set_inheritable(ANSWER_DESCRIPTOR, False)
     forget_working_directory()
     serve_from_memory(read_scripts(sys.stdin.buffer))
+    if sys.argv[1] == "--probe":
+        probe(sys.argv[2], sys.argv[3], sys.argv[4:])
     try:
         kind, text = run(sys.argv[1], sys.argv[2], sys.argv[3:])
     except BaseException as error:  # a package may even raise SystemExit while it is imported

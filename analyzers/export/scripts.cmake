@@ -1,5 +1,5 @@
-# Turns the export scripts into one C++ file of texts; sets `export_scripts` to it.
-file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.py)
+# Turns the scripts of exporters and of framework probes into one C++ file of texts; sets `export_scripts` to it.
+file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.py ${CMAKE_CURRENT_LIST_DIR}/../probe/python/*.py)
 list(SORT scripts)
 list(JOIN scripts "," joined_scripts)
 set(export_scripts ${CMAKE_BINARY_DIR}/export_scripts.cpp)

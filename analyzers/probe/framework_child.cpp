@@ -1,0 +1,213 @@
+#include "analyzers/probe/framework_child.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "analyzers/export_child.h"
+#include "analyzers/python_program.h"
+
+namespace opseal {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_answer_bytes = std::size_t{1} << 20;
+
+// A fresh folder, for everything that a framework and its compilers write.
+class Scratch {
+ public:
+  Scratch() {
+    std::string path = (fs::temp_directory_path() / "opseal-probe-XXXXXX").string();
+    if (::mkdtemp(path.data()) == nullptr) {
+      throw std::system_error(errno, std::generic_category(), "mkdtemp");
+    }
+    path_ = path;
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// A cache that another process filled would answer in place of what is asked.
+std::vector<std::string> environment_in(const std::string& folder) {
+  std::vector<std::string> environment{
+      "JAX_PLATFORMS=cpu",     "CUDA_VISIBLE_DEVICES=",     "JAX_ENABLE_COMPILATION_CACHE=false",
+      "PYTHONHASHSEED=random", "PYTHONDONTWRITEBYTECODE=1",
+  };
+  for (const char* name : {"TMPDIR", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "BRAINEVENT_CACHE_DIR",
+                           "JAX_COMPILATION_CACHE_DIR"}) {
+    const std::string below = name == std::string_view("TMPDIR") ? "" : "/own_caches";
+    environment.push_back(std::string(name) + '=' + folder + below);
+  }
+  return environment;
+}
+
+// What the lines of a process came to, before they are held against the rows it should state.
+struct Heard {
+  std::string version;
+  std::string end;
+  std::string reason;
+  std::vector<FrameworkRow> rows;
+};
+
+std::string text_of(const nlohmann::json& line, const char* name) {
+  const auto found = line.find(name);
+  return found != line.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+Heard read_lines(const std::string& answer, const FrameworkCheck& check) {
+  Heard heard;
+  std::istringstream in(answer);
+  for (std::string text; std::getline(in, text);) {
+    const nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
+    if (!line.is_object()) continue;
+    if (line.contains("version")) heard.version = text_of(line, "version");
+    if (line.contains("end")) {
+      heard.end = text_of(line, "end");
+      heard.reason = text_of(line, "reason");
+    }
+    const std::string name = text_of(line, "row");
+    const std::string status = text_of(line, "status");
+    const auto row = std::find(check.rows.begin(), check.rows.end(), name);
+    if (row == check.rows.end()) continue;
+    if (status != "passed" && status != "differs" && !(check.twice && status == "seen")) continue;
+    FrameworkRow& stated = heard.rows.emplace_back();
+    stated.name = *row;
+    stated.status = status;
+    stated.reason = text_of(line, "reason");
+    stated.expected = text_of(line, "expected");
+    stated.seen = text_of(line, "seen");
+  }
+  return heard;
+}
+
+// What is said of rows that a process did not come to state.
+FrameworkRow missing_row(const ChildResult& child, const Heard& heard, double time_limit_seconds) {
+  FrameworkRow row;
+  row.status = "no_answer";
+  switch (child.end) {
+    case ChildEnd::not_started:
+      row.reason =
+          "the interpreter can't be started: " + std::generic_category().message(child.code);
+      return row;
+    case ChildEnd::timed_out: {
+      std::ostringstream reason;
+      reason << "no end within " << time_limit_seconds << " s";
+      row.status = "timed_out";
+      row.reason = reason.str();
+      return row;
+    }
+    case ChildEnd::answer_too_long:
+      row.reason = "an answer of more than " + std::to_string(most_answer_bytes) + " bytes";
+      return row;
+    case ChildEnd::signalled: {
+      const char* name = ::sigabbrev_np(child.code);
+      row.status = "crashed";
+      row.reason = "ended by " + (name == nullptr ? "signal " + std::to_string(child.code)
+                                                  : std::string("SIG") + name);
+      return row;
+    }
+    case ChildEnd::exited:
+      break;
+  }
+  if (heard.end == "skipped" || heard.end == "no_answer") {
+    row.status = heard.end;
+    row.reason = heard.reason;
+  } else if (child.code != 0) {
+    row.status = "crashed";
+    row.reason = "ended with exit status " + std::to_string(child.code);
+  } else {
+    row.reason = "ended without an answer";
+  }
+  return row;
+}
+
+FrameworkAnswer run_once(const Framework& framework, const FrameworkCheck& check,
+                         const std::string& python, double time_limit_seconds,
+                         const char* argument) {
+  const auto start = std::chrono::steady_clock::now();
+  const Scratch scratch;
+  ChildRequest request;
+  request.program = python;
+  request.arguments = {"-B",
+                       "-c",
+                       std::string(python_bootstrap()),
+                       "--probe",
+                       std::string(framework.name),
+                       std::string(check.name)};
+  if (argument != nullptr) request.arguments.emplace_back(argument);
+  request.environment = environment_in(scratch.path());
+  request.input = framed_python_scripts();
+  request.time_limit_seconds = time_limit_seconds;
+  request.answer_limit = most_answer_bytes;
+  request.shows_output = false;
+  const ChildResult child = run_child(request);
+  Heard heard = read_lines(child.answer, check);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  FrameworkAnswer answer;
+  answer.version = heard.version;
+  answer.missing = child.end == ChildEnd::exited && heard.end == "missing";
+  bool told = false;
+  for (const std::string_view name : check.rows) {
+    const auto stated = std::find_if(heard.rows.begin(), heard.rows.end(),
+                                     [name](const FrameworkRow& row) { return row.name == name; });
+    FrameworkRow row;
+    if (stated != heard.rows.end()) {
+      row = std::move(*stated);
+    } else {
+      row = missing_row(child, heard, time_limit_seconds);
+      // One crash is one, however many rows were to come.
+      if (told && row.status == "crashed") {
+        row.status = "no_answer";
+        row.reason = "its process was " + row.reason + " before";
+      }
+      told = true;
+    }
+    row.name = name;
+    row.seconds = took.count();
+    answer.rows.push_back(std::move(row));
+  }
+  return answer;
+}
+
+}  // namespace
+
+FrameworkAnswer run_framework_check(const Framework& framework, const FrameworkCheck& check,
+                                    const std::string& python, double time_limit_seconds) {
+  if (!check.twice) return run_once(framework, check, python, time_limit_seconds, nullptr);
+  FrameworkAnswer answer = run_once(framework, check, python, time_limit_seconds, "first");
+  if (answer.missing) return answer;
+  const FrameworkAnswer second = run_once(framework, check, python, time_limit_seconds, "second");
+  for (std::size_t at = 0; at < answer.rows.size(); ++at) {
+    FrameworkRow& row = answer.rows[at];
+    const FrameworkRow& other = second.rows[at];
+    row.seconds += other.seconds;
+    if (row.status != "seen") continue;
+    if (other.status != "seen") {
+      row.status = other.status;
+      row.reason = "in the second process: " + other.reason;
+    } else if (row.seen == other.seen) {
+      row.status = "passed";
+    } else {
+      row.status = "differs";
+      row.seen += ", and in the other process " + other.seen;
+    }
+  }
+  return answer;
+}
+
+}  // namespace opseal

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzers/probe/probes.h"
+#include "opseal/facts.h"
+
+namespace opseal {
+
+// What is run in one process, or in two that are compared: one function of a script in
+// `analyzers/probe/python`. Each of its rows is one probe.
+struct FrameworkCheck {
+  std::string_view name;
+  std::vector<std::string_view> rows;
+  // In two processes, which are told `first` and `second`: what they see has to be equal.
+  bool twice = false;
+  // Why it isn't run at all; empty: it is.
+  std::string_view lack{};
+};
+
+struct Framework {
+  // Also of the Python package and of the script, `probe_NAME.py`.
+  std::string_view name;
+  std::vector<FrameworkCheck> checks;
+};
+
+// In the order of their names.
+std::span<const Framework> all_frameworks();
+
+struct FrameworkOptions {
+  // As for `opseal export`: a path, a name on PATH, or empty.
+  std::string python;
+  std::vector<std::string> frameworks;
+  // Processes at once; 0: as many as there are processors.
+  unsigned workers = 0;
+  // For one process.
+  double time_limit_seconds = 300;
+  // Globs over identities (`NAME/ROW`); empty: all.
+  std::vector<std::string> only;
+  std::function<void(std::size_t, std::size_t)> progress;
+};
+
+// Asks frameworks themselves what they do, each check in a Python process of its own, and states
+// the rows as `probes` of a document of its own. Gives the number of rows. An interpreter or a
+// framework that is not there is a problem of `facts`.
+std::size_t run_framework_probes(const FrameworkOptions& options, Facts& facts);
+
+}  // namespace opseal

@@ -1,0 +1,42 @@
+#include "rules/framework_rows.h"
+
+#include <algorithm>
+
+#include "opseal/registration.h"
+#include "opseal/text.h"
+
+namespace opseal {
+
+std::string framework_text(const Fact& row) {
+  std::string text = quote(row[Key::system].text("the framework"));
+  if (row[Key::version].is_text()) text += ' ' + std::string(row[Key::version].text());
+  return text;
+}
+
+std::string framework_subject(const Fact& row) {
+  if (row[Key::identity].is_text()) return std::string(row[Key::identity].text());
+  return std::string(row[Key::system].text()) + '/' + std::string(row[Key::name].text());
+}
+
+Evidence framework_evidence(const Fact& row) {
+  return evidence(row, "check " + quote(row[Key::name].text()));
+}
+
+void judge_framework_rows(const Facts& facts, std::span<const FrameworkFault> faults, Sink& sink) {
+  for_each_framework_row(facts, [&](const Fact& row) {
+    const auto fault = std::ranges::find(faults, row[Key::name].text(), &FrameworkFault::row);
+    if (fault == faults.end()) return;
+    const bool differs = row[Key::status].is("differs");
+    if (!differs && !row[Key::status].is("passed")) return;
+    sink.inspected();
+    if (!differs) return;
+    std::string message = framework_text(row) + ": " + std::string(fault->what);
+    if (row[Key::seen].is_text()) message += ": " + std::string(row[Key::seen].text());
+    if (row[Key::expected].is_text())
+      message += "; expected " + std::string(row[Key::expected].text());
+    sink.add(framework_subject(row), std::move(message), framework_evidence(row)).severity =
+        fault->severity;
+  });
+}
+
+}  // namespace opseal

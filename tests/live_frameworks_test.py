@@ -1,0 +1,127 @@
+"""What `opseal probe --framework` says of real releases, row by row.
+
+usage: live_frameworks_test.py OPSEAL CACHE [--python PYTHON] [NAME-VERSION ...]
+
+CACHE holds one virtual environment per package and version, as for live_export_test.py. Needs a C++
+compiler and some minutes, but no GPU. Prints the seconds of each row.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+import live_export_test
+import live_support
+
+PASSED, DIFFERS, SKIPPED = "passed", "differs", "skipped"
+# The rows, with the status in brainevent 0.1.2 and in 0.2.1, and a part of what is seen in each.
+ROWS = {
+    "backend-switch": (DIFFERS, "101.0", PASSED, "202.0"),
+    "backend-switch-global": (
+        DIFFERS,
+        "[[101.0, 101.0], [101.0, 101.0], [101.0, 101.0]]",
+        PASSED,
+        "[[101.0, 101.0], [202.0, 202.0], [101.0, 101.0]]",
+    ),
+    "backend-per-call": (PASSED, "202.0", PASSED, "202.0"),
+    "backend-warmcache": (DIFFERS, "101.0", PASSED, "202.0"),
+    "jvp-missing-rule": (DIFFERS, "the tangent 2.0", PASSED, "ValueError"),
+    "batch": (PASSED, "as separate calls", PASSED, "as separate calls"),
+    "batch-nested": (PASSED, "as separate calls", PASSED, "as separate calls"),
+    "batch-cuda": (SKIPPED, "", SKIPPED, ""),
+    "zero-size-cuda": (SKIPPED, "", SKIPPED, ""),
+    "error-no-kernel": (
+        DIFFERS,
+        "NotImplementedError: MLIR translation rule",
+        PASSED,
+        "KernelFallbackExhaustedError",
+    ),
+    "error-generator-fails": (DIFFERS, "KeyError", PASSED, "KernelCompilationError"),
+    "name-registered-twice": (DIFFERS, "in silence", PASSED, "already registered"),
+    "name-stability": (DIFFERS, "brainevent_numba_ffi_1", PASSED, "brainevent_numba_ffi_"),
+    "callback-ownership": (DIFFERS, "collected", PASSED, "kept"),
+    "targets-per-shape": (DIFFERS, "10 targets", PASSED, "1 target"),
+    "dtype-codes": (DIFFERS, "99 (no type of XLA) is float32", PASSED, "ValueError"),
+    "rebuild-same-target": (
+        DIFFERS,
+        "accepted, and the call still gives 101.0",
+        PASSED,
+        "KernelRegistrationError",
+    ),
+    "two-sources-one-target": (PASSED, "does not name", PASSED, "which names"),
+    "cache-key-functions": (DIFFERS, "Symbol 'be_second' not found", PASSED, "101.0 and 202.0"),
+    "cache-key-headers": (DIFFERS, "101.0", PASSED, "303.0"),
+    "cache-key-environment": (DIFFERS, "101.0", DIFFERS, "101.0"),
+    "cache-key-separation": (DIFFERS, "one key", DIFFERS, "one key"),
+    "cache-temp-name": (DIFFERS, "one name for both", PASSED, "names of their own"),
+    "cache-prefix": (DIFFERS, "nothing", PASSED, "add_fast"),
+}
+FINDINGS = {
+    "0.1.2": {
+        "backend-switch-ineffective": 2,
+        "backend-warmcache": 1,
+        "error-context-empty": 2,
+        "key-ignores-shape-leak": 1,
+        "probe-framework": 11,
+        "rebuild-stale-dispatch": 1,
+    },
+    "0.2.1": {"probe-framework": 2},
+}
+
+
+def check_brainevent(results, opseal, python, version):
+    command = [opseal, "probe", "--no-config", "--framework", "brainevent", "--python", python]
+    done = subprocess.run(
+        command + ["-o", "json"], capture_output=True, text=True, timeout=1800, check=False
+    )
+    label = "brainevent {} ".format(version)
+    try:
+        report = json.loads(done.stdout)
+    except ValueError:
+        results.add("failed", label + "report", done.stderr[-2000:])
+        return
+    results.compare(label + "exit code", done.returncode, 1 if version == "0.1.2" else 0)
+    results.compare(label + "problems", report["problems"], [])
+    results.compare(label + "rows", sorted(row["name"] for row in report["probes"]), sorted(ROWS))
+    for row in report["probes"]:
+        expected = ROWS.get(row["name"], ("", ""))
+        status, part = expected[:2] if version == "0.1.2" else expected[2:]
+        name = "{}{} {:.1f} s".format(label, row["name"], row.get("seconds", 0))
+        fine = row["status"] == status and part in row.get("seen", "")
+        results.require(name, fine, "{}, expected {} and {!r}".format(json.dumps(row), status, part))
+        results.compare(name + " version", row.get("version"), version)
+    counts = {}
+    for finding in report["findings"]:
+        counts[finding["rule"]] = counts.get(finding["rule"], 0) + 1
+    results.compare(label + "findings", counts, FINDINGS[version])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("opseal")
+    parser.add_argument("cache", type=pathlib.Path)
+    parser.add_argument("--python", default=sys.executable, help="makes the environments")
+    parser.add_argument("only", nargs="*", metavar="NAME-VERSION")
+    arguments = parser.parse_args()
+    opseal = str(pathlib.Path(arguments.opseal).absolute())
+    results = live_support.Results()
+    cases = {case.name: case for case in live_export_test.CASES}
+    for version in FINDINGS:
+        case = cases["brainevent-" + version]
+        if arguments.only and case.name not in arguments.only:
+            continue
+        try:
+            python = live_support.environment(arguments.cache.absolute(), case, arguments.python)
+        except live_support.Skip as reason:
+            results.add("skipped", case.name, str(reason))
+            continue
+        check_brainevent(results, opseal, str(python), version)
+    counts = [results.counts[outcome] for outcome in ("passed", "failed", "skipped")]
+    print("{} passed, {} failed, {} skipped".format(*counts))
+    return 1 if results.counts["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
