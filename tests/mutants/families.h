@@ -45,6 +45,8 @@ std::vector<Mistake> code_mistakes();
 std::vector<Mistake> device_mistakes();
 // What kernels did when they were called.
 std::vector<Mistake> probe_mistakes();
+// What frameworks did when they were asked.
+std::vector<Mistake> framework_mistakes();
 // One operator in two registries.
 std::vector<Mistake> cross_mistakes();
 // One registry in two dumps.
@@ -58,7 +60,7 @@ inline std::vector<Mistake> all_mistakes() {
         definition_mistakes, autograd_mistakes, predicate_mistakes,    dtype_mistakes,
         kernel_mistakes,     native_mistakes,   library_mistakes,      handler_mistakes,
         image_mistakes,      code_mistakes,     device_mistakes,       cross_mistakes,
-        diff_mistakes,       probe_mistakes}) {
+        diff_mistakes,       probe_mistakes,    framework_mistakes}) {
     for (Mistake& mistake : family()) all.push_back(std::move(mistake));
   }
   return all;
