@@ -8,6 +8,8 @@ namespace {
 
 // Of a framework that was asked.
 constexpr FrameworkFault faults[] = {
+    {"error-no-target", "a call of a target that nobody registered does not name it",
+     Severity::warning},
     {"error-no-kernel",
      "a call on a platform without a kernel does not say which platforms have one",
      Severity::warning},

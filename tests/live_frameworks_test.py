@@ -16,8 +16,8 @@ import live_export_test
 import live_support
 
 PASSED, DIFFERS, SKIPPED = "passed", "differs", "skipped"
-# The rows, with the status in brainevent 0.1.2 and in 0.2.1, and a part of what is seen in each.
-ROWS = {
+# The rows of brainevent, with the status in 0.1.2 and in 0.2.1, and a part of what is seen in each.
+BRAINEVENT = {
     "backend-switch": (DIFFERS, "101.0", PASSED, "202.0"),
     "backend-switch-global": (
         DIFFERS,
@@ -58,36 +58,51 @@ ROWS = {
     "cache-temp-name": (DIFFERS, "one name for both", PASSED, "names of their own"),
     "cache-prefix": (DIFFERS, "nothing", PASSED, "add_fast"),
 }
-FINDINGS = {
-    "0.1.2": {
-        "backend-switch-ineffective": 2,
-        "backend-warmcache": 1,
-        "error-context-empty": 2,
-        "key-ignores-shape-leak": 1,
-        "probe-framework": 11,
-        "rebuild-stale-dispatch": 1,
-    },
-    "0.2.1": {"probe-framework": 2},
+JAX = {
+    "rebuild-same-target": (PASSED, "Duplicate FFI handler registration"),
+    "error-no-target": (PASSED, "No FFI handler registered for opseal_absent"),
+    "batch": (PASSED, "as separate calls"),
+    "batch-nested": (PASSED, "as separate calls"),
+}
+# Environment: its rows, its findings.
+CASES = {
+    "brainevent-0.1.2": (
+        {name: row[:2] for name, row in BRAINEVENT.items()},
+        {
+            "backend-switch-ineffective": 2,
+            "backend-warmcache": 1,
+            "error-context-empty": 2,
+            "key-ignores-shape-leak": 1,
+            "probe-framework": 11,
+            "rebuild-stale-dispatch": 1,
+        },
+    ),
+    "brainevent-0.2.1": (
+        {name: row[2:] for name, row in BRAINEVENT.items()},
+        {"probe-framework": 2},
+    ),
+    "jax-0.10.2": (JAX, {}),
 }
 
 
-def check_brainevent(results, opseal, python, version):
-    command = [opseal, "probe", "--no-config", "--framework", "brainevent", "--python", python]
+def check(results, opseal, python, case):
+    rows, findings = CASES[case]
+    framework, version = case.split("-")
+    command = [opseal, "probe", "--no-config", "--framework", framework, "--python", python]
     done = subprocess.run(
         command + ["-o", "json"], capture_output=True, text=True, timeout=1800, check=False
     )
-    label = "brainevent {} ".format(version)
+    label = case + " "
     try:
         report = json.loads(done.stdout)
     except ValueError:
         results.add("failed", label + "report", done.stderr[-2000:])
         return
-    results.compare(label + "exit code", done.returncode, 1 if version == "0.1.2" else 0)
+    results.compare(label + "exit code", done.returncode, 1 if "brainevent-0.1.2" == case else 0)
     results.compare(label + "problems", report["problems"], [])
-    results.compare(label + "rows", sorted(row["name"] for row in report["probes"]), sorted(ROWS))
+    results.compare(label + "rows", sorted(row["name"] for row in report["probes"]), sorted(rows))
     for row in report["probes"]:
-        expected = ROWS.get(row["name"], ("", ""))
-        status, part = expected[:2] if version == "0.1.2" else expected[2:]
+        status, part = rows.get(row["name"], ("", ""))
         name = "{}{} {:.1f} s".format(label, row["name"], row.get("seconds", 0))
         fine = row["status"] == status and part in row.get("seen", "")
         results.require(name, fine, "{}, expected {} and {!r}".format(json.dumps(row), status, part))
@@ -95,7 +110,7 @@ def check_brainevent(results, opseal, python, version):
     counts = {}
     for finding in report["findings"]:
         counts[finding["rule"]] = counts.get(finding["rule"], 0) + 1
-    results.compare(label + "findings", counts, FINDINGS[version])
+    results.compare(label + "findings", counts, findings)
 
 
 def main():
@@ -108,8 +123,8 @@ def main():
     opseal = str(pathlib.Path(arguments.opseal).absolute())
     results = live_support.Results()
     cases = {case.name: case for case in live_export_test.CASES}
-    for version in FINDINGS:
-        case = cases["brainevent-" + version]
+    for name in CASES:
+        case = cases[name]
         if arguments.only and case.name not in arguments.only:
             continue
         try:
@@ -117,7 +132,7 @@ def main():
         except live_support.Skip as reason:
             results.add("skipped", case.name, str(reason))
             continue
-        check_brainevent(results, opseal, str(python), version)
+        check(results, opseal, str(python), name)
     counts = [results.counts[outcome] for outcome in ("passed", "failed", "skipped")]
     print("{} passed, {} failed, {} skipped".format(*counts))
     return 1 if results.counts["failed"] else 0

@@ -176,6 +176,12 @@ std::span<const Framework> all_frameworks() {
            alone("cache-temp-name"),
            alone("cache-prefix"),
        }},
+      {"jax",
+       {
+           alone("rebuild-same-target"),
+           alone("error-no-target"),
+           {"batch", {"batch", "batch-nested"}},
+       }},
   };
   return frameworks;
 }

@@ -6,7 +6,7 @@ import brainevent
 import jax
 import jax.numpy as jnp
 
-from _opseal_probe_rows import Skip, error_text, member, need_numba
+from _opseal_probe_rows import Skip, error_text, judge_batches, member, need_numba
 
 SHAPE = jax.ShapeDtypeStruct((4,), jnp.float32)
 
@@ -175,25 +175,7 @@ def batch(rows):
     def call(x):
         return operator(x, outs=[SHAPE])[0]
 
-    rows_of = numpy.arange(24, dtype=numpy.float32).reshape(2, 3, 4)
-    for name, batched, values in (
-        ("batch", jax.vmap(call), rows_of[0]),
-        ("batch-nested", jax.vmap(jax.vmap(call)), rows_of),
-    ):
-        separate = [call(jnp.asarray(row)) for row in values.reshape(-1, 4)]
-        alone = numpy.stack([numpy.asarray(one) for one in separate])
-        try:
-            together = numpy.asarray(batched(jnp.asarray(values))).reshape(-1, 4)
-        except Exception as error:
-            rows.judge(name, True, "as separate calls, or an error", error_text(error))
-            continue
-        wrong = numpy.flatnonzero((together != alone).any(axis=1))
-        seen = "as separate calls"
-        if wrong.size > 0:
-            seen = "row {}: {} instead of {}".format(
-                wrong[0], together[wrong[0]].tolist(), alone[wrong[0]].tolist()
-            )
-        rows.judge(name, wrong.size == 0, "as separate calls, or an error", seen)
+    judge_batches(rows, call, jax, jnp)
 
 
 CHECKS = {

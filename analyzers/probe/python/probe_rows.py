@@ -65,6 +65,35 @@ def scratch(name):
     return path
 
 
+def judge_batches(rows, call, jax, jnp):
+    """`call`: of a kernel on four numbers that depend on each other. States the rows `batch` and
+    `batch-nested`."""
+    import numpy
+
+    numbers = numpy.arange(24, dtype=numpy.float32).reshape(2, 3, 4)
+    for name, batched, values in (
+        ("batch", jax.vmap(call), numbers[0]),
+        ("batch-nested", jax.vmap(jax.vmap(call)), numbers),
+    ):
+        separate = [numpy.asarray(call(jnp.asarray(row))) for row in values.reshape(-1, 4)]
+        alone = numpy.stack(separate)
+        if (alone != numpy.cumsum(values.reshape(-1, 4), axis=1)).any():
+            raise Skip("the kernel gives other numbers than it should where it is called alone")
+        expected = "as separate calls, or an error"
+        try:
+            together = numpy.asarray(batched(jnp.asarray(values))).reshape(-1, 4)
+        except Exception as error:
+            rows.judge(name, True, expected, error_text(error))
+            continue
+        wrong = numpy.flatnonzero((together != alone).any(axis=1))
+        seen = "as separate calls"
+        if wrong.size > 0:
+            seen = "row {}: {} instead of {}".format(
+                wrong[0], together[wrong[0]].tolist(), alone[wrong[0]].tolist()
+            )
+        rows.judge(name, wrong.size == 0, expected, seen)
+
+
 def answer(framework, check, arguments, stream):
     """Runs one check. The first line is the framework's version, and one with `end` says why rows
     that the check did not state are missing."""
