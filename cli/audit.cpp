@@ -424,13 +424,19 @@ Audit run_probe(const Options& options) {
   audit.sandbox_lacks = std::move(run.lacks);
   if (!options.frameworks.empty()) {
     FrameworkOptions asked;
+    asked.program = probe.program;
     asked.python = options.python;
     asked.frameworks = options.frameworks;
     asked.workers = options.threads;
     asked.time_limit_seconds = options.probe_limit.value_or(asked.time_limit_seconds);
     asked.only = options.only;
     asked.progress = probe.progress;
-    audit.probes += run_framework_probes(asked, audit.facts);
+    ProbeRun heard = run_framework_probes(asked, audit.facts);
+    audit.probes += heard.probes;
+    for (std::string& lack : heard.lacks) {
+      const auto known = std::find(audit.sandbox_lacks.begin(), audit.sandbox_lacks.end(), lack);
+      if (known == audit.sandbox_lacks.end()) audit.sandbox_lacks.push_back(std::move(lack));
+    }
   }
   judge(options, rules, audit);
   return audit;

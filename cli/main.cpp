@@ -6,6 +6,7 @@
 #include "analyzers/clang/child.h"
 #include "analyzers/probe/child.h"
 #include "analyzers/probe/ffi_question.h"
+#include "analyzers/probe/framework_child.h"
 #include "cli/audit.h"
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -48,6 +49,9 @@ int main(int argc, char** argv) {
     }
     if (argc == 2 && std::string_view(argv[1]) == opseal::probe_child_argument) {
       return opseal::run_probe_child(opseal::ffi::answer_question);
+    }
+    if (argc > 1 && std::string_view(argv[1]) == opseal::framework_child_argument) {
+      return opseal::run_framework_child({argv + 2, argv + argc});
     }
     const opseal::Parsed parsed = opseal::parse_command_line(argc, argv);
     const int code = parsed.options ? opseal::run(*parsed.options) : parsed.exit_code;

@@ -3,12 +3,14 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzers/probe/frameworks.h"
+#include "analyzers/probe/landlock.h"
 #include "analyzers/python_program.h"
 #include "tests/export_workshop.h"
 
@@ -109,7 +111,8 @@ Run run_checks(const std::vector<std::string>& only, double time_limit_seconds =
   options.time_limit_seconds = time_limit_seconds;
   for (const std::string& name : only) options.only.push_back("brainevent/" + name);
   Facts facts;
-  run.count = run_framework_probes(options, facts);
+  options.program = OPSEAL_BINARY;
+  run.count = run_framework_probes(options, facts).probes;
   for (const Document& document : facts.documents) {
     for (const Fact row : facts.root(document)[Key::probes].items()) {
       const std::string_view text = row[Key::seen].text(row[Key::reason].text());
@@ -195,6 +198,20 @@ TEST_CASE("a crash is told once, however many rows its process was to state") {
   CHECK(run_of_all.rows["backend-warmcache"].status == "no_answer");
   CHECK(run_of_all.rows["backend-warmcache"].text ==
         "its process was ended with exit status 3 before");
+}
+
+TEST_CASE("a framework can write in its own folder alone") {
+  const Workshop workshop;
+  const std::string outside = (workshop.folder() / "outside").string();
+  write_framework(workshop, std::string(sound_cache) +
+                                "    def cache_key(self, **parts):\n        open('" + outside +
+                                "', 'w')\n");
+  Run shut = run_checks({"cache-key-separation", "cache-prefix"});
+  if (!shut.possible || landlock_version() == 0) return;
+  CHECK(shut.rows["cache-key-separation"].status == "no_answer");
+  CHECK(shut.rows["cache-key-separation"].text.starts_with("PermissionError"));
+  CHECK(!std::filesystem::exists(outside));
+  CHECK(shut.rows["cache-prefix"].status == "passed");
 }
 
 TEST_CASE("what isn't installed is a problem and no result") {

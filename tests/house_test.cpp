@@ -119,6 +119,7 @@ const std::map<std::string, std::vector<std::string>> directions = {
       "analyzers/join.h",
       "analyzers/probe/child.h",
       "analyzers/probe/ffi_question.h",
+      "analyzers/probe/framework_child.h",
       "analyzers/probe/frameworks.h",
       "analyzers/probe/probes.h",
       "analyzers/sources/load.h",

@@ -1,5 +1,7 @@
 #include "analyzers/probe/framework_child.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -10,7 +12,9 @@
 #include <system_error>
 #include <utility>
 
+#include "analyzers/child_process.h"
 #include "analyzers/export_child.h"
+#include "analyzers/probe/sandbox.h"
 #include "analyzers/python_program.h"
 
 namespace opseal {
@@ -45,7 +49,8 @@ class Scratch {
 // A cache that another process filled would answer in place of what is asked.
 std::vector<std::string> environment_in(const std::string& folder) {
   std::vector<std::string> environment{
-      "JAX_PLATFORMS=cpu",     "CUDA_VISIBLE_DEVICES=",     "JAX_ENABLE_COMPILATION_CACHE=false",
+      "JAX_PLATFORMS=cpu",     "CCACHE_DISABLE=1",
+      "CUDA_VISIBLE_DEVICES=", "JAX_ENABLE_COMPILATION_CACHE=false",
       "PYTHONHASHSEED=random", "PYTHONDONTWRITEBYTECODE=1",
   };
   for (const char* name : {"TMPDIR", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "BRAINEVENT_CACHE_DIR",
@@ -59,6 +64,7 @@ std::vector<std::string> environment_in(const std::string& folder) {
 // What the lines of a process came to, before they are held against the rows it should state.
 struct Heard {
   std::string version;
+  std::vector<std::string> lacks;
   std::string end;
   std::string reason;
   std::vector<FrameworkRow> rows;
@@ -76,6 +82,7 @@ Heard read_lines(const std::string& answer, const FrameworkCheck& check) {
     const nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
     if (!line.is_object()) continue;
     if (line.contains("version")) heard.version = text_of(line, "version");
+    if (line.contains("lack")) heard.lacks.push_back(text_of(line, "lack"));
     if (line.contains("end")) {
       heard.end = text_of(line, "end");
       heard.reason = text_of(line, "reason");
@@ -137,22 +144,24 @@ FrameworkRow missing_row(const ChildResult& child, const Heard& heard, double ti
 }
 
 FrameworkAnswer run_once(const Framework& framework, const FrameworkCheck& check,
-                         const std::string& python, double time_limit_seconds,
-                         const char* argument) {
+                         const FrameworkRunner& runner, const char* argument) {
   const auto start = std::chrono::steady_clock::now();
   const Scratch scratch;
   ChildRequest request;
-  request.program = python;
-  request.arguments = {"-B",
-                       "-c",
-                       std::string(python_bootstrap()),
-                       "--probe",
-                       std::string(framework.name),
-                       std::string(check.name)};
+  request.program = runner.python;
+  if (!runner.program.empty()) {
+    request.program = runner.program;
+    request.arguments = {std::string(framework_child_argument), scratch.path(), runner.python};
+  }
+  for (const std::string_view word :
+       {std::string_view("-B"), std::string_view("-c"), python_bootstrap(),
+        std::string_view("--probe"), framework.name, check.name}) {
+    request.arguments.emplace_back(word);
+  }
   if (argument != nullptr) request.arguments.emplace_back(argument);
   request.environment = environment_in(scratch.path());
   request.input = framed_python_scripts();
-  request.time_limit_seconds = time_limit_seconds;
+  request.time_limit_seconds = runner.time_limit_seconds;
   request.answer_limit = most_answer_bytes;
   request.shows_output = false;
   const ChildResult child = run_child(request);
@@ -160,6 +169,7 @@ FrameworkAnswer run_once(const Framework& framework, const FrameworkCheck& check
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   FrameworkAnswer answer;
   answer.version = heard.version;
+  answer.lacks = heard.lacks;
   answer.missing = child.end == ChildEnd::exited && heard.end == "missing";
   bool told = false;
   for (const std::string_view name : check.rows) {
@@ -169,7 +179,7 @@ FrameworkAnswer run_once(const Framework& framework, const FrameworkCheck& check
     if (stated != heard.rows.end()) {
       row = std::move(*stated);
     } else {
-      row = missing_row(child, heard, time_limit_seconds);
+      row = missing_row(child, heard, runner.time_limit_seconds);
       // One crash is one, however many rows were to come.
       if (told && row.status == "crashed") {
         row.status = "no_answer";
@@ -187,11 +197,11 @@ FrameworkAnswer run_once(const Framework& framework, const FrameworkCheck& check
 }  // namespace
 
 FrameworkAnswer run_framework_check(const Framework& framework, const FrameworkCheck& check,
-                                    const std::string& python, double time_limit_seconds) {
-  if (!check.twice) return run_once(framework, check, python, time_limit_seconds, nullptr);
-  FrameworkAnswer answer = run_once(framework, check, python, time_limit_seconds, "first");
+                                    const FrameworkRunner& runner) {
+  if (!check.twice) return run_once(framework, check, runner, nullptr);
+  FrameworkAnswer answer = run_once(framework, check, runner, "first");
   if (answer.missing) return answer;
-  const FrameworkAnswer second = run_once(framework, check, python, time_limit_seconds, "second");
+  const FrameworkAnswer second = run_once(framework, check, runner, "second");
   for (std::size_t at = 0; at < answer.rows.size(); ++at) {
     FrameworkRow& row = answer.rows[at];
     const FrameworkRow& other = second.rows[at];
@@ -208,6 +218,22 @@ FrameworkAnswer run_framework_check(const Framework& framework, const FrameworkC
     }
   }
   return answer;
+}
+
+int run_framework_child(std::span<char* const> arguments) {
+  constexpr int unusable = 127;
+  if (arguments.size() < 2) return unusable;
+  SandboxOptions options;
+  options.scratch = arguments[0];
+  options.may_start_programs = true;
+  for (const std::string& lack : enter_sandbox(options)) {
+    const nlohmann::json line = {{"lack", lack}};
+    write_all(child_answer_descriptor, line.dump() + "\n");
+  }
+  std::vector<char*> words(arguments.begin() + 1, arguments.end());
+  words.push_back(nullptr);
+  ::execv(words[0], words.data());
+  return unusable;
 }
 
 }  // namespace opseal

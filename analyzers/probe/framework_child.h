@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,13 +24,30 @@ struct FrameworkAnswer {
   std::string version;
   // It is not installed.
   bool missing = false;
+  // What the sandbox could not do on this machine.
+  std::vector<std::string> lacks;
   // One for each row of the check, in its order.
   std::vector<FrameworkRow> rows;
+};
+
+struct FrameworkRunner {
+  // Becomes the child that shuts itself in, and then the interpreter. Empty: the interpreter is
+  // started as it is.
+  std::string program;
+  std::string python;
+  double time_limit_seconds = 0;
 };
 
 // Runs a check to its end: however it ends, each of its rows has a status. Its files lie in a
 // folder that is gone afterwards.
 FrameworkAnswer run_framework_check(const Framework& framework, const FrameworkCheck& check,
-                                    const std::string& python, double time_limit_seconds);
+                                    const FrameworkRunner& runner);
+
+// Not for users: how the program starts itself.
+inline constexpr std::string_view framework_child_argument = "--framework-child";
+
+// `FOLDER PROGRAM [ARGUMENT]...`: shuts this process in, so that it can change files in the folder
+// alone, and becomes the program. Comes back, with an exit status, only where that fails.
+int run_framework_child(std::span<char* const> arguments);
 
 }  // namespace opseal

@@ -57,14 +57,14 @@ std::vector<Task> plan_tasks(const FrameworkOptions& options) {
   return tasks;
 }
 
-void run_task(Task& task, const std::string& python, double time_limit_seconds) {
+void run_task(Task& task, const FrameworkRunner& runner) {
   FrameworkRow given_up;
   if (!task.check->lack.empty()) {
     given_up.status = "skipped";
     given_up.reason = task.check->lack;
   } else {
     try {
-      task.answer = run_framework_check(*task.framework, *task.check, python, time_limit_seconds);
+      task.answer = run_framework_check(*task.framework, *task.check, runner);
       return;
     } catch (const std::system_error& error) {
       // The machine has no process, folder or memory to give; the others go on.
@@ -186,19 +186,20 @@ std::span<const Framework> all_frameworks() {
   return frameworks;
 }
 
-std::size_t run_framework_probes(const FrameworkOptions& options, Facts& facts) {
+ProbeRun run_framework_probes(const FrameworkOptions& options, Facts& facts) {
   std::vector<Task> tasks = plan_tasks(options);
   const std::optional<std::string> python = find_python(options.python);
   if (!python) {
     facts.problems.push_back({Location{}, no_python_message(options.python), {}, Severity::error});
-    return 0;
+    return {};
   }
+  const FrameworkRunner runner{options.program, *python, options.time_limit_seconds};
   const unsigned workers =
       options.workers != 0 ? options.workers : std::max(1u, std::thread::hardware_concurrency());
   std::mutex guard;
   std::size_t done = 0;
   side_by_side(workers, tasks.size(), [&](std::size_t at) {
-    run_task(tasks[at], *python, options.time_limit_seconds);
+    run_task(tasks[at], runner);
     const std::lock_guard<std::mutex> lock(guard);
     if (options.progress) options.progress(++done, tasks.size());
   });
@@ -213,7 +214,16 @@ std::size_t run_framework_probes(const FrameworkOptions& options, Facts& facts) 
                               {},
                               Severity::error});
   }
-  return writer.write(options, tasks);
+  ProbeRun run;
+  run.probes = writer.write(options, tasks);
+  for (const Task& task : tasks) {
+    for (const std::string& lack : task.answer.lacks) {
+      if (std::find(run.lacks.begin(), run.lacks.end(), lack) == run.lacks.end()) {
+        run.lacks.push_back(lack);
+      }
+    }
+  }
+  return run;
 }
 
 }  // namespace opseal

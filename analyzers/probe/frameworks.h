@@ -33,6 +33,8 @@ struct Framework {
 std::span<const Framework> all_frameworks();
 
 struct FrameworkOptions {
+  // The program itself, which becomes the processes: so they are shut in. Empty: they are not.
+  std::string program;
   // As for `opseal export`: a path, a name on PATH, or empty.
   std::string python;
   std::vector<std::string> frameworks;
@@ -46,8 +48,8 @@ struct FrameworkOptions {
 };
 
 // Asks frameworks themselves what they do, each check in a Python process of its own, and states
-// the rows as `probes` of a document of its own. Gives the number of rows. An interpreter or a
-// framework that is not there is a problem of `facts`.
-std::size_t run_framework_probes(const FrameworkOptions& options, Facts& facts);
+// the rows as `probes` of a document of its own. An interpreter or a framework that is not there is
+// a problem of `facts`.
+ProbeRun run_framework_probes(const FrameworkOptions& options, Facts& facts);
 
 }  // namespace opseal

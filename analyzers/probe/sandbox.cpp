@@ -60,8 +60,9 @@ void leave_network(Lacks& lacks) {
 void limit_resources(const SandboxOptions& options) {
   limit_for_good(RLIMIT_CORE, 0);
   limit_for_good(RLIMIT_NOFILE, most_open_files);
-  limit_for_good(RLIMIT_NPROC, most_tasks);
   limit_for_good(RLIMIT_FSIZE, most_file_bytes);
+  if (options.may_start_programs) return;
+  limit_for_good(RLIMIT_NPROC, most_tasks);
   if (options.memory_limit != 0 && can_limit_memory()) {
     limit_for_good(RLIMIT_AS, options.memory_limit);
   }
@@ -94,6 +95,10 @@ void say_what_landlock_lacks(int version, Lacks& lacks) {
 
 // Whether writing is shut in.
 bool shut_in_files(const SandboxOptions& options, int version, Lacks& lacks) {
+  if (version == 0 && options.may_start_programs) {
+    lacks.push_back("no Landlock: what a framework starts can write anywhere");
+    return false;
+  }
   if (version == 0) {
     lacks.push_back(
         "no Landlock: nothing can be opened for writing, not even in the scratch folder, and what "
@@ -131,7 +136,7 @@ std::vector<std::string> enter_sandbox(const SandboxOptions& options) {
   refused.refuse_truncation = version < landlock_handles_truncation;
   // A change of privileges may have cleared it.
   ::prctl(PR_SET_PDEATHSIG, death_signal);
-  refuse_the_rest(refused, lacks);
+  if (!options.may_start_programs) refuse_the_rest(refused, lacks);
   return lacks;
 }
 

@@ -11,6 +11,10 @@ struct SandboxOptions {
   std::string scratch{};
   // Bytes of address space; 0: no limit. A program with sanitizers has none in any case.
   std::size_t memory_limit = std::size_t{4} << 30;
+  // A framework starts compilers and loads what they built: system calls are not refused then, so
+  // that what Landlock and the network's namespace don't hold back is possible, and neither memory
+  // nor tasks are limited.
+  bool may_start_programs = false;
   // False: as on a kernel that has no Landlock.
   bool use_landlock = true;
 };
@@ -21,7 +25,7 @@ struct SandboxOptions {
 // it, opening for writing is refused by seccomp everywhere); no new processes and no other
 // programs; no signals to, and no looking into, other processes. Threads may be made. Returns what
 // the kernel lacked, each in words, of which nothing is dropped silently. Needs: called from the
-// only thread.
+// only thread. What is started afterwards is shut in likewise.
 std::vector<std::string> enter_sandbox(const SandboxOptions& options);
 
 }  // namespace opseal
