@@ -82,9 +82,9 @@ std::string shell_word(const std::string& text) {
 std::string repro_command(const Options& options) {
   std::string command = "opseal probe --seed " + std::to_string(options.seed) +
                         " --threads 1 --only " + shell_word(options.repro);
-  if (options.probe_limit != Options().probe_limit) {
+  if (options.probe_limit) {
     std::ostringstream limit;
-    limit << options.probe_limit;
+    limit << *options.probe_limit;
     command += " --time-limit " + limit.str();
   }
   if (options.no_config) command += " --no-config";

@@ -15,11 +15,28 @@ std::string operands_text(const Fact& operands) {
       separator = ",";
     }
     text += ']';
+    if (!operand[Key::strides].is_list()) continue;
+    text += " with strides [";
+    separator = "";
+    for (const Fact stride : operand[Key::strides].items()) {
+      text += separator + std::to_string(static_cast<std::int64_t>(stride.number()));
+      separator = ",";
+    }
+    text += ']';
   }
   return text;
 }
 
 }  // namespace
+
+bool is_view(const Fact& probe) {
+  for (const Key side : {Key::arguments, Key::results}) {
+    for (const Fact operand : probe[side].items()) {
+      if (operand[Key::strides].is_list()) return true;
+    }
+  }
+  return false;
+}
 
 bool has_no_end(const Fact& probe) {
   const Fact status = probe[Key::status];

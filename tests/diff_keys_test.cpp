@@ -62,6 +62,8 @@ constexpr Exception exceptions[] = {
     {"operators.kernels.aliases",
      "how the code is written; what it may hand back is in the schema"},
     {"operators.kernels.holder", "where the registration stands; what it registers is compared"},
+    {"operators.kernels.arguments", "how a C function is called, which its users do not do"},
+    {"operators.kernels.results", "how a C function is called, which its users do not do"},
     {"operators.kernels.library", "a path; what the file holds is compared under `libraries`"},
     {"operators.kernels.package", "who registered it; what was registered is compared"},
     {"operators.kernels.witnesses", "how the kernel was learned of"},

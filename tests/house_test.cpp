@@ -75,6 +75,7 @@ const std::map<std::string, Words> third_party = {
     {"linux/capability.h", {"analyzers/probe/sandbox.cpp"}},
     {"ucontext.h", {"analyzers/probe/guarded_buffer.cpp"}},
     {"lz4.h", {"analyzers/native/decompress.cpp"}},
+    {"ffi.h", {"analyzers/probe/plain_call.cpp"}},
     {"seccomp.h", {"analyzers/probe/system_calls.cpp"}},
     {"tree_sitter/api.h", {"analyzers/python/syntax.cpp"}},
     {"toml++/toml.h", {"cli/config.cpp"}},

@@ -70,10 +70,12 @@ bool is_identifier(std::string_view text) {
 
 class DeclarationReader {
  public:
-  Declaration read(const Fact& op) {
+  // `plain`: a C function is handed the attributes that it names, each in its own way.
+  Declaration read(const Fact& op, bool plain) {
     read_operands(op[Key::inputs], "inputs");
     declaration_.arguments = declaration_.operands.size();
     read_operands(op[Key::outputs], "outputs");
+    if (plain) return std::move(declaration_);
     for (const Fact attribute : op[Key::attributes].items()) read_attribute(attribute);
     return std::move(declaration_);
   }
@@ -102,7 +104,7 @@ class DeclarationReader {
       if (fact[Key::variadic].truth() || fact[Key::optional].truth()) {
         skip(shown + " is optional, or stands for any number of operands");
       }
-      if (fact[Key::strides].is_list()) skip(shown + " has strides, which a handler isn't told");
+      if (fact[Key::strides].is_list()) skip(shown + " has strides of its own, which are not made");
       const Fact shape = fact[Key::shape];
       if (!shape.is_list()) skip("no shape is stated for " + shown);
       for (const Fact extent : shape.items()) {
@@ -366,12 +368,18 @@ std::string text_of(const Declaration& declaration, const Sizes& sizes) {
 class Planner {
  public:
   Planner(const ProbeSubject& subject, std::uint32_t seed)
-      : subject_(subject), seed_(seed), declaration_(DeclarationReader().read(subject.op)) {}
+      : subject_(subject),
+        seed_(seed),
+        declaration_(DeclarationReader().read(subject.op, subject.is_plain())) {}
 
   CallPlan plan() {
     for (const Operand& operand : declaration_.operands) plan_.names.push_back(operand.name);
     plan_.skipped = declaration_.skipped;
     if (plan_.skipped.empty()) plan_.skipped = why_not(declaration_, subject_.kernel);
+    if (plan_.skipped.empty() && subject_.is_plain()) {
+      plain_.emplace(subject_.op, subject_.kernel, plan_.names, declaration_.extents);
+      plan_.skipped = plain_->skipped();
+    }
     if (!plan_.skipped.empty()) return std::move(plan_);
     const Combinations combinations = find_combinations(declaration_, subject_.kernel);
     plan_.skipped = combinations.skipped;
@@ -379,7 +387,8 @@ class Planner {
     for (const std::vector<std::string>& dtypes : combinations.declared) {
       for (const Sizes& one : sizes) add(dtypes, one, true);
     }
-    if (!combinations.declared.empty()) add_undeclared(combinations, sizes.front());
+    // A C function isn't told of dtypes, and can't refuse any.
+    if (!combinations.declared.empty() && !plain_) add_undeclared(combinations, sizes.front());
     return std::move(plan_);
   }
 
@@ -470,12 +479,21 @@ class Planner {
       auto& side = at < declaration_.arguments ? call.question.arguments : call.question.results;
       side.push_back(std::move(given));
     }
+    if (plain_) {
+      call.question.plain = plain_->bind(call.question, sizes);
+      if (!call.question.plain) {
+        plan_.skipped = "one of its `arguments` can't hold the number of a call with " + call.sizes;
+        return;
+      }
+      call.views = plain_->views(call.question);
+    }
     plan_.calls.push_back(std::move(call));
   }
 
   const ProbeSubject& subject_;
   std::uint32_t seed_;
   Declaration declaration_;
+  std::optional<PlainPlan> plain_;
   CallPlan plan_;
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzers/probe/ffi_question.h"
+#include "analyzers/probe/plain_plan.h"
 #include "analyzers/probe/subjects.h"
 
 namespace opseal {
@@ -20,6 +21,8 @@ struct PlannedCall {
   // The declaration says that the kernel serves these dtypes.
   bool declared = true;
   ffi::Question question;
+  // Further calls that must give the same results.
+  std::vector<PlannedView> views{};
 };
 
 struct CallPlan {

@@ -16,6 +16,8 @@ struct BufferView {
   void* data = nullptr;
   // `no_argument`: the kind of operand that every handler refuses before it looks at any of them.
   std::int32_t type = buffer_argument;
+  // In elements. Handlers are not told.
+  std::vector<std::int64_t> strides{};
 };
 
 struct Attribute {

@@ -14,6 +14,8 @@ void write_operands(const std::vector<QuestionOperand>& operands, RowWriter& row
     row.count(operand.written ? 1 : 0);
     row.count(operand.indexes ? 1 : 0);
     row.integer(operand.shares);
+    row.count(operand.strides.size());
+    for (const std::int64_t stride : operand.strides) row.integer(stride);
   }
 }
 
@@ -25,7 +27,39 @@ std::vector<QuestionOperand> read_operands(RowReader& row) {
     operand.written = row.count() != 0;
     operand.indexes = row.count() != 0;
     operand.shares = static_cast<std::int32_t>(row.integer());
+    operand.strides =
+        read_list<std::int64_t>(row, [&row](std::int64_t& stride) { stride = row.integer(); });
   });
+}
+
+void write_plain(const std::optional<PlainInterface>& plain, RowWriter& row) {
+  row.count(plain ? 1 : 0);
+  if (!plain) return;
+  row.integer(plain->status);
+  row.count(plain->arguments.size());
+  for (const PlainArgument& argument : plain->arguments) {
+    row.count(static_cast<std::size_t>(argument.kind));
+    row.count(argument.operand);
+    row.count(argument.axis);
+    row.integer(argument.dtype);
+    row.count(argument.in_bytes ? 1 : 0);
+    row.text(argument.bytes);
+  }
+}
+
+std::optional<PlainInterface> read_plain(RowReader& row) {
+  if (row.count() == 0) return {};
+  PlainInterface plain;
+  plain.status = static_cast<std::int32_t>(row.integer());
+  plain.arguments = read_list<PlainArgument>(row, [&row](PlainArgument& argument) {
+    argument.kind = static_cast<PlainArgument::Kind>(row.count());
+    argument.operand = row.count();
+    argument.axis = row.count();
+    argument.dtype = static_cast<std::int32_t>(row.integer());
+    argument.in_bytes = row.count() != 0;
+    argument.bytes = row.text();
+  });
+  return plain;
 }
 
 void write_end(const CallEnd& end, RowWriter& row) {
@@ -128,6 +162,7 @@ std::string write_question(const Question& question) {
     row.count(attribute.elements);
     row.text(attribute.bytes);
   }
+  write_plain(question.plain, row);
   row.count(question.seed);
   row.integer(question.minor);
   row.count(question.threads);
@@ -138,7 +173,7 @@ std::string write_question(const Question& question) {
 bool read_question(std::string_view bytes, Question& question) {
   RowReader row(bytes);
   const std::uint32_t kind = row.count();
-  if (kind > static_cast<std::uint32_t>(QuestionKind::threads)) return false;
+  if (kind > static_cast<std::uint32_t>(QuestionKind::view)) return false;
   question.kind = static_cast<QuestionKind>(kind);
   question.library = row.text();
   question.symbol = row.text();
@@ -151,6 +186,7 @@ bool read_question(std::string_view bytes, Question& question) {
     attribute.elements = row.count();
     attribute.bytes = row.text();
   });
+  question.plain = read_plain(row);
   question.seed = row.count();
   question.minor = static_cast<std::int32_t>(row.integer());
   question.threads = row.count();
@@ -172,7 +208,8 @@ std::string write_answer(const Answer& answer) {
   row.text(answer.lacked);
   for (const auto* list :
        {&answer.trespasses, &answer.written_arguments, &answer.unwritten_arguments,
-        &answer.unwritten_results, &answer.unstable_results, &answer.thread_results}) {
+        &answer.unwritten_results, &answer.unstable_results, &answer.thread_results,
+        &answer.view_results}) {
     write_damage(*list, row);
   }
   write_texts(answer.results, row);
@@ -192,7 +229,8 @@ bool read_answer(std::string_view bytes, Answer& answer) {
   answer.end = read_end(row);
   answer.lacked = row.text();
   for (auto* list : {&answer.trespasses, &answer.written_arguments, &answer.unwritten_arguments,
-                     &answer.unwritten_results, &answer.unstable_results, &answer.thread_results}) {
+                     &answer.unwritten_results, &answer.unstable_results, &answer.thread_results,
+                     &answer.view_results}) {
     *list = read_damage(row);
   }
   answer.results = read_texts(row);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +11,9 @@
 
 namespace opseal::ffi {
 
-enum class QuestionKind : std::uint32_t { metadata, signature, call, threads };
+// `view`: a call with operands whose elements do not lie side by side, held against one in which
+// they do.
+enum class QuestionKind : std::uint32_t { metadata, signature, call, threads, view };
 
 struct QuestionOperand {
   std::int32_t dtype = 0;
@@ -21,9 +24,43 @@ struct QuestionOperand {
   bool indexes = false;
   // A result whose buffer is that of an argument, by number; -1: its own.
   std::int32_t shares = -1;
+  // In elements; empty: side by side, the last axis fastest.
+  std::vector<std::int64_t> strides{};
 };
 
-// What a child is asked about one handler.
+// One argument of a plain C function.
+struct PlainArgument {
+  enum class Kind : std::uint8_t {
+    // A null pointer.
+    null,
+    // `bytes`, as a number of the dtype.
+    value,
+    // Pointers to the elements of an operand, and to its strides or extents as numbers of the
+    // dtype.
+    data,
+    strides,
+    shape,
+    // The stride of one axis, as a number of the dtype.
+    stride,
+  };
+  Kind kind = Kind::null;
+  // Number of the operand, arguments before results, and of its axis.
+  std::uint32_t operand = 0;
+  std::uint32_t axis = 0;
+  std::int32_t dtype = 0;
+  // Strides count bytes, not elements.
+  bool in_bytes = false;
+  std::string bytes;
+};
+
+// How a plain C function is called.
+struct PlainInterface {
+  std::vector<PlainArgument> arguments;
+  // Dtype of the status that it returns, of which 0 is good; 0: nothing that is looked at.
+  std::int32_t status = 0;
+};
+
+// What a child is asked about one kernel.
 struct Question {
   QuestionKind kind = QuestionKind::metadata;
   // Path.
@@ -32,6 +69,8 @@ struct Question {
   std::vector<QuestionOperand> arguments;
   std::vector<QuestionOperand> results;
   std::vector<Attribute> attributes;
+  // Not said: a handler of XLA's FFI.
+  std::optional<PlainInterface> plain;
   std::uint32_t seed = 0;
   // Minor version of the handler's headers, as the handshake told it; -1: not known.
   std::int32_t minor = -1;
@@ -72,6 +111,9 @@ struct Answer {
   std::vector<BufferDamage> unstable_results;
   // Of `threads`: calls whose results differ from those of a call alone, though those repeat.
   std::vector<BufferDamage> thread_results;
+  // Of `view`: elements of results, and of arguments that are written, that are not as in the call
+  // with all elements side by side.
+  std::vector<BufferDamage> view_results;
   // Bytes of each result after the first call, where they were asked for.
   std::vector<std::string> results;
 };
@@ -82,7 +124,7 @@ bool read_question(std::string_view bytes, Question& question);
 std::string write_answer(const Answer& answer);
 bool read_answer(std::string_view bytes, Answer& answer);
 
-// In the child: asks the handler.
+// In the child: asks the kernel.
 Answer ask(const Question& question);
 
 // For `run_probe_child`.

@@ -160,13 +160,15 @@ void compare_spec(const ffi::RecoveredSignature& recovered, const Fact& spec, Pr
   }
 }
 
-void add_damage(const std::vector<ffi::BufferDamage>& list, const char* kind, ProbeResult& result) {
+void add_damage(const std::vector<ffi::BufferDamage>& list, const char* kind, ProbeResult& result,
+                const char* expected = "") {
   for (const ffi::BufferDamage& damage : list) {
     ProbeDeviation deviation;
     deviation.kind = kind;
     deviation.name = damage.buffer;
     deviation.index = damage.index;
     deviation.elements = damage.elements;
+    deviation.expected = expected;
     result.deviations.push_back(std::move(deviation));
     result.status = "differs";
   }
@@ -328,6 +330,7 @@ void judge_call(const ffi::Answer& answer, ProbeResult& result) {
   add_damage(answer.unwritten_results, "unwritten", result);
   // Who doesn't promise equal bits may give others.
   if (result.bit_stable) add_damage(answer.unstable_results, "unstable", result);
+  add_damage(answer.view_results, "value", result, "as in the dense call");
 }
 
 void judge_threads(const ffi::Answer& answer, ProbeResult& result) {

@@ -167,6 +167,11 @@ class Prober {
         skip(start(at, "metadata"), subject.skipped);
         continue;
       }
+      if (subject.is_plain()) {
+        // It has nothing to say of itself.
+        usable_[at] = true;
+        continue;
+      }
       const auto [known, fresh] = first.try_emplace({subject.library, subject.symbol}, at);
       same_[at] = known->second;
       if (fresh) pending.push_back({start(at, "metadata")});
@@ -186,7 +191,7 @@ class Prober {
   void ask_signatures() {
     std::vector<Pending> pending;
     for (std::size_t at = 0; at < subjects_.size(); ++at) {
-      if (same_[at] != at || !usable_[at]) continue;
+      if (same_[at] != at || !usable_[at] || subjects_[at].is_plain()) continue;
       Pending one{start(at, "signature")};
       if (!is_wanted(one.result.identity)) continue;
       const Fact handler = subjects_[at].handler;
@@ -239,7 +244,7 @@ class Prober {
       // What a registry of thousands has is not held in memory at once.
       const bool same_operator =
           at + 1 < subjects_.size() && subjects_[at + 1].op == subjects_[at].op;
-      if (pending.size() >= most_pending && !same_operator) {
+      if (pending.size() + views_.size() >= most_pending && !same_operator) {
         make_calls(pending);
         pending.clear();
       }
@@ -270,6 +275,7 @@ class Prober {
       one.result.calls = true;
       one.result.declared = call.declared;
       one.result.bit_stable = stable;
+      add_views(one, call);
       if (number == largest) {
         Pending cold = one;
         cold.result.kind = "threads";
@@ -296,12 +302,46 @@ class Prober {
       }
       finish(one);
     });
+    make_views();
     values_.judge(subjects_, results_);
     values_ = {};
     for (ProbeResult& result : results_) {
       if (result.subject < operand_names_.size()) {
         name_buffers(operand_names_[result.subject], result);
       }
+    }
+  }
+
+  // A kernel that fails the dense call says nothing of views by failing those, too.
+  void make_views() {
+    std::set<std::string> failed;
+    for (const ProbeResult& result : results_) {
+      if (result.kind == "call" && result.status != "passed") failed.insert(result.identity);
+    }
+    std::erase_if(views_, [&failed](const Pending& view) {
+      const std::string& identity = view.result.identity;
+      return failed.contains(identity.substr(0, identity.rfind('/')));
+    });
+    ask(views_, [this](Pending& one, bool answered, const ffi::Answer& answer) {
+      if (answered) judge_call(answer, one.result);
+      finish(one);
+    });
+    views_.clear();
+  }
+
+  void add_views(const Pending& dense, const PlannedCall& call) {
+    for (const PlannedView& view : call.views) {
+      Pending one = dense;
+      one.result.identity += '/' + view.identity;
+      if (!is_wanted(one.result.identity)) continue;
+      ffi::Question& question = one.result.question;
+      question.kind = ffi::QuestionKind::view;
+      question.keeps_results = false;
+      const std::size_t arguments = question.arguments.size();
+      (view.operand < arguments ? question.arguments[view.operand]
+                                : question.results[view.operand - arguments])
+          .strides = view.strides;
+      views_.push_back(std::move(one));
     }
   }
 
@@ -329,6 +369,8 @@ class Prober {
   std::vector<bool> usable_;
   // Of arguments, then of results.
   std::vector<std::vector<std::string>> operand_names_;
+  // Calls that are made where those with dense operands pass.
+  std::vector<Pending> views_;
   std::vector<ProbeResult> results_;
   ProbeValues values_;
   std::size_t done_ = 0;
@@ -390,6 +432,13 @@ class ProbeWriter {
         count(Key::none, static_cast<std::uint32_t>(extent));
       }
       close(shape);
+      if (!operand.strides.empty()) {
+        const std::uint32_t strides = open(Key::strides, NodeType::list);
+        for (const std::int64_t stride : operand.strides) {
+          writer_.add_real(Key::none, static_cast<double>(stride), where_.offset, where_.length);
+        }
+        close(strides);
+      }
       close(object);
     }
     close(list);
@@ -412,7 +461,10 @@ class ProbeWriter {
     if (result.calls) {
       write_operands(Key::arguments, result.question.arguments);
       write_operands(Key::results, result.question.results);
-      truth(Key::declared, result.declared);
+      // Nobody says of a view that it is served.
+      if (result.question.kind != ffi::QuestionKind::view) {
+        truth(Key::declared, result.declared);
+      }
       if (result.bit_stable) truth(Key::bit_stable, true);
       count(Key::seed, seed);
     }

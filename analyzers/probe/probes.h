@@ -31,9 +31,10 @@ struct ProbeRun {
   std::vector<std::string> lacks;
 };
 
-// Calls what the inputs hold: handlers of XLA's FFI in built libraries, each in a child process
-// that is shut in, and states what they did as `probes` of a document of its own. Needs: every
-// input was read and artefacts were stated. This is the only step that runs code of an input.
+// Calls what the inputs hold: handlers of XLA's FFI in built libraries, and C functions that a
+// manifest describes, each in a child process that is shut in, and states what they did as `probes`
+// of a document of its own. Needs: every input was read and artefacts were stated. This is the only
+// step that runs code of an input.
 ProbeRun run_probes(const ProbeOptions& options, Facts& facts);
 
 }  // namespace opseal

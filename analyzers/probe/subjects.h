@@ -7,7 +7,7 @@
 
 namespace opseal {
 
-// A handler of XLA's FFI in a built library, and what is said of it.
+// A handler of XLA's FFI in a built library, or a plain C function, and what is said of it.
 struct ProbeSubject {
   // Where the library can be opened, and how reports name it.
   std::string library;
@@ -25,6 +25,9 @@ struct ProbeSubject {
   std::string skipped;
   // Why it can't do its work here, though it can be asked what it is; empty: it can.
   std::string calls_skipped;
+
+  // A C function whose arguments the manifest describes.
+  bool is_plain() const { return kernel[Key::arguments].is_list(); }
 };
 
 // Every handler that the libraries hold, and every target and kernel of a manifest that says symbol

@@ -128,7 +128,7 @@ class ReturnReader {
     }
     if (is_member(called)) return true;
     if (called >= 2 && body_[called - 1].is("::") &&
-        is_one_of(body_[called - 2].text, {"at", "torch", "c10", "native"})) {
+        is_one_of(body_[called - 2].text, {"at", "torch", "c10", "native", "stable"})) {
       return true;
     }
     return std::none_of(name.text.begin(), name.text.end(),

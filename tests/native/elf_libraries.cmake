@@ -49,6 +49,13 @@ add_custom_command(OUTPUT ${probe_folder}/liblying.so
           ${PROJECT_SOURCE_DIR}/analyzers/probe/ffi_abi.h
   VERBATIM)
 list(APPEND elf_libraries ${probe_folder}/liblying.so)
+configure_file(native/probe/plain.json ${probe_folder}/plain.json COPYONLY)
+add_custom_command(OUTPUT ${probe_folder}/libplain.so
+  COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -O1 -shared -fPIC -o ${probe_folder}/libplain.so
+          ${CMAKE_CURRENT_SOURCE_DIR}/native/probe/plain.cpp
+  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/native/probe/plain.cpp
+  VERBATIM)
+list(APPEND elf_libraries ${probe_folder}/libplain.so)
 
 include(CheckLinkerFlag)
 check_linker_flag(CXX -Wl,-z,pack-relative-relocs OPSEAL_PACKS_RELOCATIONS)

@@ -1,0 +1,229 @@
+#include "analyzers/probe/kernel_probe.h"
+
+#include <algorithm>
+#include <array>
+#include <barrier>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "analyzers/probe/values.h"
+
+namespace opseal::ffi {
+namespace {
+
+// What results hold before a call: in every floating dtype three numbers so far apart that a sum
+// with each is another one.
+constexpr unsigned char first_poison = 0xA5;
+constexpr unsigned char second_poison = 0x5A;
+constexpr unsigned char third_poison = 0x6B;
+
+void note(BufferDamage& damage, std::size_t element) {
+  if (damage.elements++ == 0) damage.index = static_cast<std::int64_t>(element);
+}
+
+// Results of calls with equal arguments.
+struct Runs {
+  // With the first poison, in buffers that end beside a guard; the others have those that begin
+  // there.
+  std::vector<Bytes> first;
+  // With the second poison, twice, the first and the third, likewise.
+  std::array<std::vector<Bytes>, 2> second;
+  std::array<std::vector<Bytes>, 2> again;
+  std::array<std::vector<Bytes>, 2> third;
+};
+
+// What follows the poison, each time, was not written, or was made of what stood there. What
+// differs otherwise is unstable. A kernel that is unstable between a few values follows nothing:
+// three poisons would have to give three values, and the same ones again.
+void compare_runs(const Question& question, const Runs& runs, Answer& answer) {
+  for (std::size_t at = 0; at < runs.first.size(); ++at) {
+    const QuestionOperand& operand = question.results[at];
+    const std::size_t size = dtype_of(operand).bytes;
+    BufferDamage unwritten{"result " + std::to_string(at), 0, 0};
+    BufferDamage unstable = unwritten;
+    for (std::size_t element = 0; size > 0 && (element + 1) * size <= runs.first[at].size();
+         ++element) {
+      const auto same = [&](const std::vector<Bytes>& a, const std::vector<Bytes>& b) {
+        return std::memcmp(a[at].data() + element * size, b[at].data() + element * size, size) == 0;
+      };
+      const bool equal = same(runs.first, runs.second[0]) && same(runs.first, runs.again[0]);
+      if (equal) continue;
+      const bool repeats = same(runs.second[0], runs.second[1]) &&
+                           same(runs.again[0], runs.again[1]) && same(runs.third[0], runs.third[1]);
+      const bool follows = !same(runs.second[0], runs.again[0]) &&
+                           !same(runs.second[0], runs.third[0]) &&
+                           !same(runs.again[0], runs.third[0]);
+      note(operand.shares < 0 && repeats && follows ? unwritten : unstable, element);
+    }
+    if (unwritten.elements > 0) answer.unwritten_results.push_back(unwritten);
+    if (unstable.elements > 0) answer.unstable_results.push_back(unstable);
+  }
+}
+
+// Runs the kernel again and again in its other buffers. False: it doesn't end as it did before.
+bool run_again(Operation& operation, Runs& runs, Answer& answer) {
+  const auto run = [&](unsigned char poison, std::vector<Bytes>& results) {
+    const CallEnd end = operation.run(poison, GuardedBuffer::Side::start);
+    results = operation.results();
+    return end.how == CallEnd::How::returned;
+  };
+  if (!run(second_poison, runs.second[0])) return false;
+  operation.find_trespasses(answer.trespasses);
+  if (runs.first == runs.second[0]) return true;
+  return run(first_poison, runs.again[0]) && run(second_poison, runs.second[1]) &&
+         run(third_poison, runs.third[0]) && run(first_poison, runs.again[1]) &&
+         run(third_poison, runs.third[1]);
+}
+
+// A buffer after a dense call, after another one, and after a call with views.
+struct Outcomes {
+  const Bytes& dense;
+  const Bytes& again;
+  const Bytes& view;
+};
+
+// How far floating values may lie apart because sums were taken in another order: half of the
+// digits of the largest one. An element taken from a wrong place is further off.
+double slack(const Bytes& bytes, const DtypeInfo& dtype) {
+  double largest = 0;
+  const std::size_t elements = dtype.bytes == 0 ? 0 : bytes.size() / dtype.bytes;
+  for (std::size_t at = 0; at < elements; ++at) {
+    for (unsigned part = 0; part < parts_of(dtype); ++part) {
+      const double value = std::fabs(value_at(bytes, dtype, at, part).value_or(0));
+      if (std::isfinite(value)) largest = std::max(largest, value);
+    }
+  }
+  return std::sqrt(unit_in_last_place(dtype, 1)) * largest;
+}
+
+bool is_near(const Bytes& one, const Bytes& other, const DtypeInfo& dtype, std::size_t element,
+             double distance) {
+  const auto begin = static_cast<std::ptrdiff_t>(element * dtype.bytes);
+  const auto end = begin + static_cast<std::ptrdiff_t>(dtype.bytes);
+  if (std::equal(one.begin() + begin, one.begin() + end, other.begin() + begin)) return true;
+  if (unit_in_last_place(dtype, 1) == 0) return false;
+  for (unsigned part = 0; part < parts_of(dtype); ++part) {
+    const double a = value_at(one, dtype, element, part).value_or(0);
+    const double b = value_at(other, dtype, element, part).value_or(0);
+    const bool near = a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= distance;
+    if (!near) return false;
+  }
+  return true;
+}
+
+void compare_view(const QuestionOperand& operand, const std::string& name, const Outcomes& outcomes,
+                  Answer& answer) {
+  const DtypeInfo& dtype = dtype_of(operand);
+  BufferDamage damage{name, 0, 0};
+  const double distance = slack(outcomes.dense, dtype);
+  for (std::size_t element = 0; (element + 1) * dtype.bytes <= outcomes.dense.size(); ++element) {
+    if (dtype.bytes == 0) break;
+    // What differs from call to call anyway is no matter of views.
+    if (!is_near(outcomes.dense, outcomes.again, dtype, element, distance)) continue;
+    if (!is_near(outcomes.dense, outcomes.view, dtype, element, distance)) note(damage, element);
+  }
+  if (damage.elements > 0) answer.view_results.push_back(damage);
+}
+
+}  // namespace
+
+void probe_call(const Question& question, const KernelCall& call, Answer& answer) {
+  Operation operation(question, call);
+  answer.end = operation.run(first_poison);
+  answer.lacked = operation.lacked();
+  operation.find_trespasses(answer.trespasses);
+  operation.find_writes(false, answer.written_arguments);
+  if (answer.end.how != CallEnd::How::returned) return;
+  operation.find_writes(true, answer.unwritten_arguments);
+  Runs runs;
+  runs.first = operation.results();
+  if (question.keeps_results) {
+    for (const Bytes& bytes : runs.first) answer.results.emplace_back(bytes.begin(), bytes.end());
+  }
+  // A kernel that writes where it must not tells nothing more.
+  if (!answer.trespasses.empty()) return;
+  if (!run_again(operation, runs, answer)) {
+    answer.unstable_results.push_back({"call", 1, 1});
+  } else if (!runs.third[1].empty()) {
+    compare_runs(question, runs, answer);
+  }
+  if (answer.unwritten_arguments.empty()) return;
+  // Equal bytes may be what the kernel makes of them: other numbers tell, if they are wild enough.
+  std::vector<BufferDamage> still;
+  if (operation.seed_wild() && operation.run(first_poison).how == CallEnd::How::returned) {
+    operation.find_writes(true, still);
+  }
+  answer.unwritten_arguments = std::move(still);
+}
+
+void probe_threads(const Question& question, const KernelCall& call, Answer& answer) {
+  const std::uint32_t count = std::clamp<std::uint32_t>(question.threads, 1, 256);
+  std::vector<std::unique_ptr<Operation>> operations;
+  for (std::uint32_t at = 0; at < count; ++at) {
+    operations.push_back(std::make_unique<Operation>(question, call));
+  }
+  std::vector<CallEnd> ends(count);
+  {
+    std::barrier start(static_cast<std::ptrdiff_t>(count));
+    std::vector<std::thread> threads;
+    for (std::uint32_t at = 0; at < count; ++at) {
+      threads.emplace_back([&, at] {
+        start.arrive_and_wait();
+        ends[at] = operations[at]->run(first_poison);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  std::vector<std::vector<Bytes>> together;
+  for (const std::unique_ptr<Operation>& operation : operations) {
+    together.push_back(operation->results());
+  }
+  answer.end = operations[0]->run(first_poison);
+  answer.lacked = operations[0]->lacked();
+  const std::vector<Bytes> alone = operations[0]->results();
+  operations[0]->run(first_poison);
+  const bool repeats = alone == operations[0]->results();
+  for (std::uint32_t at = 0; at < count; ++at) {
+    const bool other_end = ends[at].how != answer.end.how || ends[at].code != answer.end.code;
+    if (!other_end && (!repeats || together[at] == alone)) continue;
+    answer.thread_results.push_back({"call", static_cast<std::int64_t>(at), 1});
+  }
+}
+
+void probe_view(const Question& question, const KernelCall& call, Answer& answer) {
+  Question dense_question = question;
+  for (auto* side : {&dense_question.arguments, &dense_question.results}) {
+    for (QuestionOperand& operand : *side) operand.strides.clear();
+  }
+  Operation view(question, call);
+  Operation dense(dense_question, call);
+  dense.take_arguments(view);
+  answer.end = dense.run(first_poison);
+  answer.lacked = dense.lacked();
+  if (answer.end.how != CallEnd::How::returned) return;
+  const std::vector<Bytes> results = dense.results();
+  const std::vector<Bytes> arguments = dense.arguments();
+  dense.run(second_poison);
+  const std::vector<Bytes> results_again = dense.results();
+  const std::vector<Bytes> arguments_again = dense.arguments();
+  answer.end = view.run(first_poison);
+  view.find_trespasses(answer.trespasses);
+  view.find_writes(false, answer.written_arguments);
+  if (answer.end.how != CallEnd::How::returned) return;
+  const std::vector<Bytes> view_results = view.results();
+  for (std::size_t at = 0; at < results.size(); ++at) {
+    compare_view(question.results[at], "result " + std::to_string(at),
+                 {results[at], results_again[at], view_results[at]}, answer);
+  }
+  const std::vector<Bytes> view_arguments = view.arguments();
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    if (!question.arguments[at].written) continue;
+    compare_view(question.arguments[at], "argument " + std::to_string(at),
+                 {arguments[at], arguments_again[at], view_arguments[at]}, answer);
+  }
+}
+
+}  // namespace opseal::ffi
