@@ -85,6 +85,7 @@ PACKAGES = (
         "a2963525ff49c85c7ea93af7b6e46ba7f2f3118d03aa2470af063964149ef40e",
         {
             "brainevent": "operators=51 annotations=595 kernels=181",
+            "engine": "registrars=1",
             "device": "launches=82 arch_tests=2",
         },
         [
@@ -103,6 +104,7 @@ PACKAGES = (
         "35b18b7b44380268dba9ebceff7f002523ad80aeda1ff6cc5e4a253abc28a1a2",
         {
             "brainevent": "operators=59 annotations=732 kernels=221",
+            "engine": "registrars=1",
             "device": "launches=97 arch_tests=2",
         },
         [
@@ -139,7 +141,7 @@ PACKAGES = (
             "torch": "operators=27 dispatch=73 kernels=105 abstract=7",
             "torch-autograd": "operators=45",
             "triton": "functions=30 uses=30",
-            "functions": "functions=360",
+            "functions": "functions=416",
             "engine": "dispatch=5 registrars=4",
             "device": "launches=161 arch_tests=16",
         },
@@ -167,7 +169,7 @@ PACKAGES = (
     Package(
         "llama-cpp-python==0.3.36",
         "832db0699007f1be95a7e41ef12e88926b02ba836461e36a36372db2760c1a2e",
-        {"ggml": "dispatch=24", "device": "launches=186 arch_tests=24"},
+        {"ggml": "dispatch=27", "device": "launches=186 arch_tests=24"},
         folders=("vendor/llama.cpp/ggml",),
     ),
     Package(
@@ -195,7 +197,7 @@ PACKAGES = (
             "tvm-ffi": "operators=225 dispatch=7",
             "functions": "functions=4",
             "ctypes": "functions=1 uses=2",
-            "engine": "dispatch=7",
+            "engine": "dispatch=7 registrars=2",
             "device": "launches=3 arch_tests=19",
         },
         [
