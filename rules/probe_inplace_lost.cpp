@@ -69,8 +69,8 @@ extern constinit const Rule probe_inplace_lost{
         "went into a copy. Nothing fails, and a state never moves.",
     .example =
         R"({"opseal_manifest": 1, "probes": [{"kind": "call", "operator": "scale", "symbol": )"
-        R"("Scale", "status": "differs", "deviations": [{"kind": "in_place", "name": "argument )"
-        R"(0"}]}]})",
+        R"("Scale", "status": "differs", "arguments": [{"dtypes": ["f32"], "shape": [3]}], )"
+        R"("deviations": [{"kind": "in_place", "name": "argument 0"}]}]})",
     .fix = "write into the buffer that was handed over, or declare the argument as read",
     .severity = Severity::warning,
     .tier = Tier::probe,

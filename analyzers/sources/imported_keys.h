@@ -8,8 +8,8 @@
 
 namespace opseal {
 
-// Caches of Python whose key another file of the tree makes: `from .hashing import cache_key`. Added
-// to the files that build.
+// Caches of Python whose key another file of the tree makes: `from .hashing import cache_key`.
+// Added to the files that build.
 void find_imported_keys(const std::vector<std::string>& paths, const SourceTexts& texts,
                         std::vector<FileRecords>& files);
 
