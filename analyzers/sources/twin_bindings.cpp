@@ -13,8 +13,7 @@ class BindingReader {
  public:
   BindingReader(const PlainSource& source, std::uint32_t number,
                 std::vector<MethodBinding>& bindings)
-      : source_(source),
-        number_(number),
+      : number_(number),
         tokens_(source.unit.tokens),
         partners_(source.shape.partners),
         bindings_(bindings) {}
@@ -100,7 +99,6 @@ class BindingReader {
     bindings_.push_back(std::move(binding));
   }
 
-  const PlainSource& source_;
   std::uint32_t number_;
   Tokens tokens_;
   const std::vector<std::uint32_t>& partners_;
