@@ -134,7 +134,9 @@ TEST_CASE("plain kernels: each lie is told by the rule that is made for it") {
       {"divides", {"probe-crash"}},
       {"shared_memory", {"probe-threads"}},
   };
-  for (const auto& [op, rules] : expected) {
+  for (const auto& row : expected) {
+    const std::string& op = row.first;
+    const std::set<std::string>& rules = row.second;
     INFO(op);
     CHECK(rules_about(op) == rules);
   }

@@ -118,7 +118,9 @@ TEST_CASE("probe: each lie is told by the rule that is made for it") {
       {"other_attribute", {"probe-signature"}},
       {"no_handshake", {"handler-metadata"}},
   };
-  for (const auto& [op, rules] : expected) {
+  for (const auto& row : expected) {
+    const std::string& op = row.first;
+    const std::set<std::string>& rules = row.second;
     INFO(op);
     CHECK(rules_of(op) == rules);
   }
