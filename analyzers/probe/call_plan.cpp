@@ -434,6 +434,8 @@ class Planner {
       const bool named = std::any_of(shape.begin(), shape.end(),
                                      [](const Extent& extent) { return extent.name.has_value(); });
       if (!indexes[at] || named) continue;
+      // Calls that nobody declared are not missed.
+      if (!declared) return;
       plan_.skipped = "nobody says which number " +
                       name_of(declaration_.operands[at], at, declaration_.arguments) +
                       " may be: integers of a fixed number";
