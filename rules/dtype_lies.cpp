@@ -32,8 +32,7 @@ std::string extents_of(const Fact& probe) {
 }
 
 bool is_declared_call(const Fact& probe) {
-  return probe[Key::kind].is("call") && probe[Key::declared].truth() && has_verdict(probe) &&
-         !has_no_end(probe);
+  return is_ended_call(probe) && probe[Key::declared].truth();
 }
 
 // A refusal that speaks of dtypes, in the words of XLA's headers and of others.
@@ -51,15 +50,10 @@ bool is_about_dtypes(std::string_view reason) {
 void check(const Facts& facts, Sink& sink) {
   // What some call accepts: by kernel and dtypes, and by kernel and extents.
   std::set<std::string> served;
-  const auto kernel_of = [](const Fact& probe) {
-    return std::string(probe[Key::operator_].text()) + '\0' +
-           std::string(probe[Key::library].text()) + '\0' + std::string(probe[Key::symbol].text()) +
-           '\0';
-  };
   for_each_probe(facts, [&](const Fact& probe) {
     if (!is_declared_call(probe) || probe[Key::status].is("refused")) return;
-    served.insert(kernel_of(probe) + dtypes_of(probe));
-    served.insert(kernel_of(probe) + extents_of(probe));
+    served.insert(kernel_key(probe) + dtypes_of(probe));
+    served.insert(kernel_key(probe) + extents_of(probe));
   });
   ProbeFindings findings(sink);
   for_each_probe(facts, [&](const Fact& probe) {
@@ -67,10 +61,10 @@ void check(const Facts& facts, Sink& sink) {
     sink.inspected();
     if (!probe[Key::status].is("refused")) return;
     // What is refused then are extents.
-    if (served.contains(kernel_of(probe) + dtypes_of(probe))) return;
+    if (served.contains(kernel_key(probe) + dtypes_of(probe))) return;
     // A call may be wrong in other things that nobody declared, unless one of another dtype shows
     // that it isn't.
-    if (!served.contains(kernel_of(probe) + extents_of(probe)) &&
+    if (!served.contains(kernel_key(probe) + extents_of(probe)) &&
         !is_about_dtypes(probe[Key::reason].text())) {
       return;
     }

@@ -6,10 +6,7 @@ namespace {
 void check(const Facts& facts, Sink& sink) {
   ProbeFindings findings(sink);
   for_each_probe(facts, [&](const Fact& probe) {
-    const Fact declared = probe[Key::declared];
-    if (!probe[Key::kind].is("call") || !declared.is_truth() || declared.truth() ||
-        !has_verdict(probe))
-      return;
+    if (!probe[Key::kind].is("call") || !is_undeclared(probe) || !has_verdict(probe)) return;
     sink.inspected();
     if (probe[Key::status].is("refused")) return;
     std::string message = kernel_text(probe) +

@@ -249,17 +249,14 @@ void check(const Facts& facts, Sink& sink) {
   // What was seen when kernels ran.
   ProbeFindings findings(sink);
   for_each_probe(facts, [&](const Fact& probe) {
-    if (!probe[Key::kind].is("call") || !has_verdict(probe) || has_no_end(probe)) return;
-    if (probe[Key::declared].is_truth() && !probe[Key::declared].truth()) return;
+    if (!is_ended_call(probe) || is_undeclared(probe)) return;
     sink.inspected();
-    for (const Fact deviation : probe[Key::deviations].items()) {
-      if (!deviation[Key::kind].is("input_written")) continue;
-      const std::string name(deviation[Key::name].text("an argument"));
+    for_each_deviation(probe, "input_written", [&](const Fact&, const std::string& name) {
       findings.add(probe, name,
                    kernel_text(probe) + " writes to " + name +
                        ", which its declaration calls read-only, in a call " + call_text(probe),
                    Severity::error);
-    }
+    });
   });
   findings.tell();
 }

@@ -6,19 +6,15 @@ namespace {
 void check(const Facts& facts, Sink& sink) {
   ProbeFindings findings(sink);
   for_each_probe(facts, [&](const Fact& probe) {
-    if (!(probe[Key::kind].is("call") && has_verdict(probe) && !has_no_end(probe) &&
-          probe[Key::bit_stable].truth()))
-      return;
+    if (!is_ended_call(probe) || !probe[Key::bit_stable].truth()) return;
     sink.inspected();
-    for (const Fact deviation : probe[Key::deviations].items()) {
-      if (!deviation[Key::kind].is("unstable")) continue;
-      const std::string name(deviation[Key::name].text("a buffer"));
+    for_each_deviation(probe, "unstable", [&](const Fact& deviation, const std::string& name) {
       findings.add(probe, name,
                    kernel_text(probe) + " gives other bits for equal inputs: " +
                        plural(deviation[Key::elements].count(1), "element") + " of " + name +
                        " differ between two calls " + call_text(probe),
                    Severity::error);
-    }
+    });
   });
   findings.tell();
 }

@@ -8,7 +8,7 @@ void check(const Facts& facts, Sink& sink) {
   ProbeFindings findings(sink);
   for_each_probe(facts, [&](const Fact& probe) {
     if (!has_verdict(probe) || probe[Key::kind].is("threads")) return;
-    if (probe[Key::declared].is_truth() && !probe[Key::declared].truth()) return;
+    if (is_undeclared(probe)) return;
     sink.inspected();
     if (!has_no_end(probe)) return;
     // What ended it is known better.

@@ -43,6 +43,15 @@ bool has_no_end(const Fact& probe) {
   return status.is("crashed") || status.is("timed_out") || status.is("no_answer");
 }
 
+std::string kernel_key(const Fact& probe) {
+  std::string key;
+  for (const Key part : {Key::operator_, Key::library, Key::symbol}) {
+    key += probe[part].text();
+    key += '\0';
+  }
+  return key;
+}
+
 std::string call_text(const Fact& probe) {
   return '(' + operands_text(probe[Key::arguments]) + ") -> " +
          (probe[Key::results].size() == 1 ? operands_text(probe[Key::results])
@@ -58,9 +67,7 @@ std::string kernel_text(const Fact& probe) {
 
 void ProbeFindings::add(const Fact& probe, std::string what, std::string message,
                         Severity severity) {
-  std::string key = std::string(probe[Key::operator_].text()) + '\0' +
-                    std::string(probe[Key::library].text()) + '\0' +
-                    std::string(probe[Key::symbol].text()) + '\0' + std::move(what);
+  std::string key = kernel_key(probe) + std::move(what);
   const auto [place, fresh] = places_.try_emplace(std::move(key), groups_.size());
   if (fresh) {
     groups_.push_back({probe, std::move(message), severity, 0});

@@ -42,6 +42,27 @@ inline bool has_verdict(const Fact& probe) { return !probe[Key::status].is("skip
 // The kernel ended the process, or never came to an end.
 bool has_no_end(const Fact& probe);
 
+// A call that the declaration doesn't promise to serve.
+inline bool is_undeclared(const Fact& probe) { return !probe[Key::declared].truth(true); }
+
+// A call that came to its end, be it with a refusal.
+inline bool is_ended_call(const Fact& probe) {
+  return probe[Key::kind].is("call") && has_verdict(probe) && !has_no_end(probe);
+}
+
+// One kernel of one operator: what tells its probes from those of others.
+std::string kernel_key(const Fact& probe);
+
+// Calls `visit(deviation, name of its buffer)` for those of a kind.
+template <typename Visit>
+void for_each_deviation(const Fact& probe, std::string_view kind, Visit visit) {
+  for (const Fact deviation : probe[Key::deviations].items()) {
+    if (deviation[Key::kind].is(kind)) {
+      visit(deviation, std::string(deviation[Key::name].text("a buffer")));
+    }
+  }
+}
+
 // "(f32[3], f32[3]) -> f32[3]"
 std::string call_text(const Fact& probe);
 

@@ -8,11 +8,6 @@
 namespace opseal {
 namespace {
 
-std::string key_of(const Fact& probe) {
-  return std::string(probe[Key::operator_].text()) + '\0' +
-         std::string(probe[Key::library].text()) + '\0' + std::string(probe[Key::symbol].text());
-}
-
 // A single element may be what it was: a sum of one, a sort of one.
 bool has_several_elements(const Fact& probe) {
   std::uint64_t most = 0;
@@ -25,36 +20,32 @@ bool has_several_elements(const Fact& probe) {
 }
 
 bool leaves_alone(const Fact& probe) {
-  for (const Fact deviation : probe[Key::deviations].items()) {
-    if (deviation[Key::kind].is("in_place")) return true;
-  }
-  return false;
+  bool found = false;
+  for_each_deviation(probe, "in_place", [&](const Fact&, const std::string&) { found = true; });
+  return found;
 }
 
 void check(const Facts& facts, Sink& sink) {
   const auto counts = [](const Fact& probe) {
-    return probe[Key::kind].is("call") && has_verdict(probe) && !has_no_end(probe) &&
-           !probe[Key::status].is("refused") && has_several_elements(probe);
+    return is_ended_call(probe) && !probe[Key::status].is("refused") && has_several_elements(probe);
   };
   // Kernels that wrote in some call.
   std::set<std::string> written;
   for_each_probe(facts, [&](const Fact& probe) {
-    if (counts(probe) && !leaves_alone(probe)) written.insert(key_of(probe));
+    if (counts(probe) && !leaves_alone(probe)) written.insert(kernel_key(probe));
   });
   ProbeFindings findings(sink);
   for_each_probe(facts, [&](const Fact& probe) {
     if (!counts(probe)) return;
     sink.inspected();
-    if (written.contains(key_of(probe))) return;
-    for (const Fact deviation : probe[Key::deviations].items()) {
-      if (!deviation[Key::kind].is("in_place")) continue;
-      const std::string name(deviation[Key::name].text("a buffer"));
+    if (written.contains(kernel_key(probe))) return;
+    for_each_deviation(probe, "in_place", [&](const Fact&, const std::string& name) {
       findings.add(probe, name,
                    kernel_text(probe) + " is declared to write " + name +
                        ", whose bytes calls with different values left as they were; in a call " +
                        call_text(probe),
                    Severity::warning);
-    }
+    });
   });
   findings.tell();
 }

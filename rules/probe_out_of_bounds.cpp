@@ -28,11 +28,9 @@ void check(const Facts& facts, Sink& sink) {
   for_each_probe(facts, [&](const Fact& probe) {
     if (!probe[Key::kind].is("call") || !has_verdict(probe)) return;
     // A call that nobody declared may go anywhere: that it isn't refused is another rule's finding.
-    if (probe[Key::declared].is_truth() && !probe[Key::declared].truth()) return;
+    if (is_undeclared(probe)) return;
     sink.inspected();
-    for (const Fact deviation : probe[Key::deviations].items()) {
-      if (!deviation[Key::kind].is("out_of_bounds")) continue;
-      const std::string name(deviation[Key::name].text("a buffer"));
+    for_each_deviation(probe, "out_of_bounds", [&](const Fact& deviation, const std::string& name) {
       const auto byte = static_cast<std::int64_t>(deviation[Key::index].number());
       const std::string_view seen = deviation[Key::seen].text("written");
       std::string message = kernel_text(probe);
@@ -42,7 +40,7 @@ void check(const Facts& facts, Sink& sink) {
                           : " memory at byte " + std::to_string(byte) + " of " + name +
                                 ", which has " + plural(elements_of(probe, name), "element");
       findings.add(probe, name, message + ", in a call " + call_text(probe), Severity::error);
-    }
+    });
   });
   findings.tell();
 }

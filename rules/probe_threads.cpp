@@ -7,11 +7,7 @@ namespace opseal {
 namespace {
 
 // A call of a kernel, whoever made it.
-std::string key_of(const Fact& probe) {
-  return std::string(probe[Key::operator_].text()) + '\0' +
-         std::string(probe[Key::library].text()) + '\0' + std::string(probe[Key::symbol].text()) +
-         '\0' + call_text(probe);
-}
+std::string key_of(const Fact& probe) { return kernel_key(probe) + call_text(probe); }
 
 void check(const Facts& facts, Sink& sink) {
   // What goes wrong in a single call, too, has nothing to do with threads.

@@ -7,12 +7,9 @@ void check(const Facts& facts, Sink& sink) {
   ProbeFindings findings(sink);
   for_each_probe(facts, [&](const Fact& probe) {
     // Others were held against nothing.
-    if (!probe[Key::kind].is("call") || !probe[Key::counterpart].is_text()) return;
-    if (!has_verdict(probe) || has_no_end(probe)) return;
+    if (!is_ended_call(probe) || !probe[Key::counterpart].is_text()) return;
     sink.inspected();
-    for (const Fact deviation : probe[Key::deviations].items()) {
-      if (!deviation[Key::kind].is("value")) continue;
-      const std::string name(deviation[Key::name].text("a buffer"));
+    for_each_deviation(probe, "value", [&](const Fact& deviation, const std::string& name) {
       findings.add(probe, name,
                    kernel_text(probe) + " gives " +
                        std::string(deviation[Key::seen].text("another value")) + " at element " +
@@ -21,7 +18,7 @@ void check(const Facts& facts, Sink& sink) {
                        std::string(deviation[Key::expected].text("the reference's")) +
                        "; in a call " + call_text(probe),
                    Severity::error);
-    }
+    });
   });
   findings.tell();
 }

@@ -6,11 +6,9 @@ namespace {
 void check(const Facts& facts, Sink& sink) {
   ProbeFindings findings(sink);
   for_each_probe(facts, [&](const Fact& probe) {
-    if (!(probe[Key::kind].is("call") && has_verdict(probe) && !has_no_end(probe))) return;
+    if (!is_ended_call(probe)) return;
     sink.inspected();
-    for (const Fact deviation : probe[Key::deviations].items()) {
-      if (!deviation[Key::kind].is("unwritten")) continue;
-      const std::string name(deviation[Key::name].text("a buffer"));
+    for_each_deviation(probe, "unwritten", [&](const Fact& deviation, const std::string& name) {
       const std::uint32_t elements = deviation[Key::elements].count(1);
       findings.add(probe, name,
                    kernel_text(probe) + " leaves " + plural(elements, "element") + " of " + name +
@@ -18,7 +16,7 @@ void check(const Facts& facts, Sink& sink) {
                        std::to_string(static_cast<std::int64_t>(deviation[Key::index].number())) +
                        " on, in a call " + call_text(probe),
                    Severity::error);
-    }
+    });
   });
   findings.tell();
 }

@@ -179,8 +179,9 @@ def check_build(results, opseal, compiler, include, wheel, folder):
         results.require(label, fits, "{}, built with 0.{}".format(versions, api))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(check, description):
+    """Calls `check` for each wheel's headers and each compiler that is here."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("opseal")
     parser.add_argument("cache", type=lambda path: pathlib.Path(path).absolute())
     parser.add_argument("--python", default=sys.executable, help="of no use here")
@@ -202,11 +203,11 @@ def main():
             continue
         with tempfile.TemporaryDirectory() as folder:
             for compiler in compilers:
-                check_build(results, opseal, compiler, include, wheel, pathlib.Path(folder))
+                check(results, opseal, compiler, include, wheel, pathlib.Path(folder))
     counts = [results.counts[outcome] for outcome in ("passed", "failed", "skipped")]
     print("{} passed, {} failed, {} skipped".format(*counts))
     return 1 if results.counts["failed"] else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(check_build, __doc__))

@@ -8,12 +8,10 @@ tests/native/probe/jaxlib.cpp has kernels that do something, honest but for two.
 index, a C++ compiler, and some minutes.
 """
 
-import argparse
 import json
 import pathlib
 import shutil
 import sys
-import tempfile
 
 import live_handlers_test
 import live_support
@@ -115,34 +113,5 @@ def check_build(results, opseal, compiler, include, wheel, folder):
     check_calls(results, opseal, name, folder)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("opseal")
-    parser.add_argument("cache", type=lambda path: pathlib.Path(path).absolute())
-    parser.add_argument("--python", default=sys.executable, help="of no use here")
-    parser.add_argument("only", nargs="*", metavar="NAME-VERSION")
-    arguments = parser.parse_args()
-    opseal = str(pathlib.Path(arguments.opseal).absolute())
-    results = live_support.Results()
-    compilers = [compiler for compiler in live_handlers_test.COMPILERS if shutil.which(compiler)]
-    if not compilers:
-        results.add("skipped", "probes", "no compiler")
-    for wheel in live_handlers_test.WHEELS if compilers else ():
-        name = "jaxlib-" + wheel[0]
-        if arguments.only and name not in arguments.only:
-            continue
-        try:
-            include = live_handlers_test.headers(arguments.cache, wheel[0], wheel[1])
-        except live_support.Skip as reason:
-            results.add("skipped", name, str(reason))
-            continue
-        for compiler in compilers:
-            with tempfile.TemporaryDirectory() as folder:
-                check_build(results, opseal, compiler, include, wheel, pathlib.Path(folder))
-    counts = [results.counts[outcome] for outcome in ("passed", "failed", "skipped")]
-    print("{} passed, {} failed, {} skipped".format(*counts))
-    return 1 if results.counts["failed"] else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(live_handlers_test.main(check_build, __doc__))

@@ -174,6 +174,22 @@ void add_damage(const std::vector<ffi::BufferDamage>& list, const char* kind, Pr
   }
 }
 
+// Where the handler asked for what there is none of, the call is skipped. True: it was made, and
+// passed, or was refused.
+bool was_made(const ffi::Answer& answer, ProbeResult& result) {
+  if (!answer.lacked.empty()) {
+    result.status = "skipped";
+    result.reason = "needs " + answer.lacked;
+    return false;
+  }
+  result.status = "passed";
+  if (answer.end.how == ffi::CallEnd::How::returned) return true;
+  result.status = "refused";
+  const bool threw = answer.end.how == ffi::CallEnd::How::threw;
+  result.reason = (threw ? "throws: " : "") + on_one_line(answer.end.message);
+  return true;
+}
+
 }  // namespace
 
 bool read_outcome(const PoolOutcome& outcome, ffi::Answer& answer, ProbeResult& result) {
@@ -311,19 +327,7 @@ void judge_signature(const ffi::Answer& answer, const ProbeSubject& subject, Pro
 }
 
 void judge_call(const ffi::Answer& answer, ProbeResult& result) {
-  result.status = "passed";
-  if (!answer.lacked.empty()) {
-    result.status = "skipped";
-    result.reason = "needs " + answer.lacked;
-    return;
-  }
-  if (answer.end.how != ffi::CallEnd::How::returned) {
-    result.status = "refused";
-    result.reason = on_one_line(answer.end.message);
-    if (answer.end.how == ffi::CallEnd::How::threw) {
-      result.reason = "throws: " + on_one_line(answer.end.message);
-    }
-  }
+  if (!was_made(answer, result)) return;
   add_damage(answer.trespasses, "out_of_bounds", result);
   add_damage(answer.written_arguments, "input_written", result);
   add_damage(answer.unwritten_arguments, "in_place", result);
@@ -334,17 +338,7 @@ void judge_call(const ffi::Answer& answer, ProbeResult& result) {
 }
 
 void judge_threads(const ffi::Answer& answer, ProbeResult& result) {
-  result.status = "passed";
-  if (!answer.lacked.empty()) {
-    result.status = "skipped";
-    result.reason = "needs " + answer.lacked;
-    return;
-  }
-  if (answer.end.how != ffi::CallEnd::How::returned) {
-    result.status = "refused";
-    result.reason = on_one_line(answer.end.message);
-    return;
-  }
+  if (!was_made(answer, result) || result.status == "refused") return;
   // Who doesn't promise equal bits may give others, and may be too busy.
   if (answer.thread_results.empty() || !result.bit_stable) return;
   ProbeDeviation deviation;

@@ -147,12 +147,7 @@ class Prober {
     }
   }
 
-  void finish(Pending& one) {
-    if (one.result.subject < operand_names_.size()) {
-      name_buffers(operand_names_[one.result.subject], one.result);
-    }
-    results_.push_back(std::move(one.result));
-  }
+  void finish(Pending& one) { results_.push_back(std::move(one.result)); }
 
   void ask_metadata() {
     minors_.assign(subjects_.size(), -1);
@@ -291,31 +286,32 @@ class Prober {
   }
 
   void make_calls(std::vector<Pending>& pending) {
-    ask(pending, [this](Pending& one, bool answered, ffi::Answer& answer) {
+    const std::size_t begin = results_.size();
+    ProbeValues values;
+    ask(pending, [&](Pending& one, bool answered, ffi::Answer& answer) {
       if (answered && one.result.kind == "threads") {
         judge_threads(answer, one.result);
       } else if (answered) {
         judge_call(answer, one.result);
         if (one.result.status == "passed" && !answer.results.empty()) {
-          values_.keep({results_.size(), one.result.subject, one.sizes, std::move(answer.results)});
+          values.keep({results_.size(), one.result.subject, one.sizes, std::move(answer.results)});
         }
       }
       finish(one);
     });
-    make_views();
-    values_.judge(subjects_, results_);
-    values_ = {};
-    for (ProbeResult& result : results_) {
-      if (result.subject < operand_names_.size()) {
-        name_buffers(operand_names_[result.subject], result);
-      }
+    make_views(begin);
+    values.judge(subjects_, results_);
+    for (std::size_t at = begin; at < results_.size(); ++at) {
+      name_buffers(operand_names_[results_[at].subject], results_[at]);
     }
   }
 
-  // A kernel that fails the dense call says nothing of views by failing those, too.
-  void make_views() {
+  // `begin`: the first result of the calls that were made. A kernel that fails the dense call says
+  // nothing of views by failing those, too.
+  void make_views(std::size_t begin) {
     std::set<std::string> failed;
-    for (const ProbeResult& result : results_) {
+    for (std::size_t at = begin; at < results_.size(); ++at) {
+      const ProbeResult& result = results_[at];
       if (result.kind == "call" && result.status != "passed") failed.insert(result.identity);
     }
     std::erase_if(views_, [&failed](const Pending& view) {
@@ -372,7 +368,6 @@ class Prober {
   // Calls that are made where those with dense operands pass.
   std::vector<Pending> views_;
   std::vector<ProbeResult> results_;
-  ProbeValues values_;
   std::size_t done_ = 0;
   std::size_t total_ = 0;
   ProbeRun run_;
