@@ -9,6 +9,7 @@
 
 #include "analyzers/probe/ffi_question.h"
 #include "analyzers/probe/guarded_buffer.h"
+#include "analyzers/probe/probe_result.h"
 #include "analyzers/probe/values.h"
 
 namespace opseal::test {
@@ -124,6 +125,21 @@ TEST_CASE("probe questions: what is written is read again, and what is cut is re
   for (std::size_t length = 0; length < answered.size(); ++length) {
     CHECK(!ffi::read_answer(std::string_view(answered).substr(0, length), read));
   }
+}
+
+TEST_CASE("probe outcomes: a child without an exit status is not said to have one") {
+  PoolOutcome outcome;
+  outcome.end = PoolEnd::exited;
+  outcome.code = no_exit_status;
+  outcome.output_tail = "half a frame\n";
+  ffi::Answer answer;
+  ProbeResult result;
+  CHECK(!read_outcome(outcome, answer, result));
+  CHECK(result.status == "crashed");
+  CHECK(result.reason == "wrote into the answer of its process, or closed it");
+  outcome.code = 3;
+  CHECK(!read_outcome(outcome, answer, result));
+  CHECK(result.reason == "ended the process with status 3; it printed last: half a frame");
 }
 
 }  // namespace opseal::test

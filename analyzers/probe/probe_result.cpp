@@ -210,8 +210,12 @@ bool read_outcome(const PoolOutcome& outcome, ffi::Answer& answer, ProbeResult& 
     }
     case PoolEnd::exited:
       result.status = "crashed";
+      // What was printed then may be the answer's own bytes.
       result.reason =
-          with_output("ended the process with status " + std::to_string(outcome.code), outcome);
+          outcome.code == no_exit_status
+              ? std::string("wrote into the answer of its process, or closed it")
+              : with_output("ended the process with status " + std::to_string(outcome.code),
+                            outcome);
       return false;
     case PoolEnd::timed_out:
       result.status = "timed_out";
