@@ -193,7 +193,8 @@ constexpr Field kernel_fields[] = {
     {arguments, &texts_form, false,
      "of a plain C function, what `opseal probe` hands over, in order; see probes.md"},
     {results, &texts_form, false,
-     "of a plain C function: `void`, or the type of a status of which 0 is good"},
+     "of a plain C function: `void`, the type of a status of which 0 is good, or the name of the "
+     "output that it returns"},
     {target, &text_form, false, "a name in `targets`"},
     {location, &location_form, false, "where it was registered"},
     {active, &truth_form, false, "false: shadowed by another kernel"},

@@ -13,9 +13,13 @@ constexpr std::string_view probe_statuses[] = {"passed",    "differs",   "refuse
 constexpr Form probe_status{.text = true, .words = probe_statuses};
 
 constexpr std::string_view deviation_kinds[] = {
-    "unwritten", "out_of_bounds", "input_written", "unstable", "value",  "traits",
-    "signature", "in_place",      "unrefused",     "threads",  "kernels"};
+    "unwritten", "out_of_bounds", "input_written", "unstable",  "value",
+    "traits",    "signature",     "in_place",      "unrefused", "threads",
+    "kernels",   "refused_again", "alternative"};
 constexpr Form deviation_kind{.text = true, .words = deviation_kinds};
+constexpr std::string_view comparisons[] = {"bounds", "alike"};
+constexpr Form comparison_form{.text = true, .words = comparisons};
+
 constexpr Field deviation_fields[] = {
     {kind, &deviation_kind, true, ""},
     {name, &text_form, false, "of the buffer: `result 0`, `argument 1 (x)`"},
@@ -53,6 +57,8 @@ constexpr Field probe_fields[] = {
     {declared, &truth_form, false,
      "whether the declaration says that it serves such a call; missing: nothing is declared"},
     {counterpart, &text_form, false, "identity of the call whose values these were held against"},
+    {method, &comparison_form, false,
+     "by the bounds that the two state; `alike`: by half of the digits, since nobody states any"},
     {bit_stable, &truth_form, false, "declared: equal inputs give equal bits"},
     {deviations, &deviations_list, false, ""},
     {seed, &count_form, false, "of the generated inputs"},

@@ -68,7 +68,7 @@ std::string report_schema() {
     "Deviation": {
       "type": "object",
       "properties": {
-        "kind": {"enum": ["unwritten", "out_of_bounds", "input_written", "unstable", "value", "traits", "signature", "in_place", "unrefused", "threads"]},
+        "kind": {"enum": ["unwritten", "out_of_bounds", "input_written", "unstable", "value", "traits", "signature", "in_place", "unrefused", "threads", "kernels", "refused_again", "alternative"]},
         "name": {"type": "string", "description": "of the buffer: `result 0`, `argument 1 (x)`"},
         "index": {"type": "number", "description": "first element that deviates; of `out_of_bounds` the byte, counted from the start of the buffer"},
         "elements": {"$ref": "#/$defs/Count", "description": "how many deviate"},
@@ -99,6 +99,7 @@ std::string report_schema() {
         "seen": {"type": "string", "description": "what it did"},
         "declared": {"type": "boolean", "description": "whether the declaration says that it serves such a call"},
         "counterpart": {"type": "string", "description": "identity of the call whose values these were held against"},
+        "method": {"enum": ["bounds", "alike"], "description": "by the bounds that the two state, or by half of the digits, since nobody states any"},
         "bit_stable": {"type": "boolean", "description": "declared"},
         "deviations": {"type": "array", "items": {"$ref": "#/$defs/Deviation"}},
         "seed": {"$ref": "#/$defs/Count"},

@@ -6,7 +6,7 @@ namespace {
 void check(const Facts& facts, Sink& sink) {
   ProbeFindings findings(sink);
   for_each_probe(facts, [&](const Fact& probe) {
-    if (!is_ended_call(probe) || !probe[Key::bit_stable].truth()) return;
+    if (!has_compared_results(probe) || !probe[Key::bit_stable].truth()) return;
     sink.inspected();
     for_each_deviation(probe, "unstable", [&](const Fact& deviation, const std::string& name) {
       findings.add(probe, name,
@@ -36,7 +36,7 @@ extern constinit const Rule probe_bitstable{
     .fix = "fix the order of the additions, or declare `bit_stable` false",
     .severity = Severity::error,
     .tier = Tier::probe,
-    .inspects = "call of a kernel that is declared bit-stable and came back",
+    .inspects = "call that a kernel served which is declared bit-stable",
     .needs = {Key::probes},
     .check = check,
 };

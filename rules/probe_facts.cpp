@@ -43,6 +43,15 @@ bool has_no_end(const Fact& probe) {
   return status.is("crashed") || status.is("timed_out") || status.is("no_answer");
 }
 
+bool has_compared_results(const Fact& probe) {
+  if (!is_ended_call(probe) || probe[Key::status].is("refused")) return false;
+  for (const Fact deviation : probe[Key::deviations].items()) {
+    if (deviation[Key::kind].is("out_of_bounds") || deviation[Key::kind].is("refused_again"))
+      return false;
+  }
+  return true;
+}
+
 std::string kernel_key(const Fact& probe) {
   std::string key;
   for (const Key part : {Key::operator_, Key::library, Key::symbol}) {

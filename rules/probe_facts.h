@@ -50,6 +50,9 @@ inline bool is_ended_call(const Fact& probe) {
   return probe[Key::kind].is("call") && has_verdict(probe) && !has_no_end(probe);
 }
 
+// A call whose results were looked at: it was served, twice, and wrote nothing beside its buffers.
+bool has_compared_results(const Fact& probe);
+
 // One kernel of one operator: what tells its probes from those of others.
 std::string kernel_key(const Fact& probe);
 

@@ -18,6 +18,7 @@ void check(const Facts& facts, Sink& sink) {
   ProbeFindings findings(sink);
   for_each_probe(facts, [&](const Fact& probe) {
     if (!probe[Key::kind].is("threads") || !has_verdict(probe)) return;
+    if (probe[Key::status].is("refused")) return;
     if (alone.contains(key_of(probe))) return;
     sink.inspected();
     const std::string calls =
@@ -34,7 +35,7 @@ void check(const Facts& facts, Sink& sink) {
                    kernel_text(probe) + " gives something else in " +
                        plural(deviation[Key::elements].count(1), "call") +
                        " than in a call alone," + calls,
-                   Severity::error);
+                   probe[Key::bit_stable].truth() ? Severity::error : Severity::warning);
     }
   });
   findings.tell();

@@ -8,6 +8,7 @@ void check(const Facts& facts, Sink& sink) {
   for_each_probe(facts, [&](const Fact& probe) {
     // Others were held against nothing.
     if (!is_ended_call(probe) || !probe[Key::counterpart].is_text()) return;
+    if (probe[Key::method].is("alike")) return;
     sink.inspected();
     for_each_deviation(probe, "value", [&](const Fact& deviation, const std::string& name) {
       findings.add(probe, name,

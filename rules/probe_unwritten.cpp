@@ -6,7 +6,7 @@ namespace {
 void check(const Facts& facts, Sink& sink) {
   ProbeFindings findings(sink);
   for_each_probe(facts, [&](const Fact& probe) {
-    if (!is_ended_call(probe)) return;
+    if (!has_compared_results(probe)) return;
     sink.inspected();
     for_each_deviation(probe, "unwritten", [&](const Fact& deviation, const std::string& name) {
       const std::uint32_t elements = deviation[Key::elements].count(1);
@@ -40,7 +40,7 @@ extern constinit const Rule probe_unwritten{
         "for 0",
     .severity = Severity::error,
     .tier = Tier::probe,
-    .inspects = "call of a kernel that came back",
+    .inspects = "call that was served",
     .needs = {Key::probes},
     .check = check,
 };

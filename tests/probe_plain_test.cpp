@@ -95,7 +95,7 @@ json view_strides(const std::string& end) {
 
 TEST_CASE("plain kernels: honest ones pass every probe") {
   for (const char* op : {"axpy", "copy_any", "copy_cube", "row_sums", "negate_bytes", "sum_fast",
-                         "scale_in_place", "many_arguments"}) {
+                         "scale_in_place", "many_arguments", "dot", "first_sign"}) {
     INFO(op);
     CHECK(rules_about(op) == Texts{});
     std::map<std::string, int> statuses = count_statuses(op);
@@ -131,6 +131,7 @@ TEST_CASE("plain kernels: each lie is told by the rule that is made for it") {
       {"leaves_tail", {"probe-unwritten"}},
       {"writes_input", {"mutation-unmarked"}},
       {"thirds", {"probe-ulp"}},
+      {"dot_wrong", {"probe-alternatives"}},
       {"divides", {"probe-crash"}},
       {"shared_memory", {"probe-threads"}},
   };
@@ -172,6 +173,8 @@ TEST_CASE("plain kernels: what can't be followed is skipped, and says why") {
   CHECK(reason_of("no_such_operand").find("`w` among its `arguments`") == 0);
   CHECK(reason_of("no_such_type").find("`n:quaternion` among its `arguments`") == 0);
   CHECK(reason_of("two_results").find("a C function has one result") == 0);
+  CHECK(reason_of("returns_vector") == "`y` is returned and has axes");
+  CHECK(reason_of("returns_input") == "`x` is returned and is no result");
   CHECK(reason_of("real_status").find("`float32` as a result") == 0);
   bool told = false;
   for (const json& one : probes_of("narrow_size")) {

@@ -87,6 +87,8 @@ TEST_CASE("probe: honest kernels pass every probe") {
   // What it asks for in words nobody can follow.
   CHECK(rules_of("honest_blocks").empty());
   CHECK(statuses_of("honest_blocks")["skipped"] == 1);
+  // Its threads give other values, and it says that they may.
+  CHECK(rules_of("cold_start_varies").empty());
   // It gives other bits each time, and nobody said otherwise.
   CHECK(rules_of("honest_noise").empty());
 }
@@ -107,6 +109,9 @@ TEST_CASE("probe: each lie is told by the rule that is made for it") {
       {"alternatives", {"probe-ulp"}},
       {"loses_update", {"probe-inplace-lost"}},
       {"cold_start", {"probe-threads"}},
+      {"cold_start_unstated", {"probe-threads"}},
+      {"serves_once", {"probe-refused-again"}},
+      {"alternatives_unstated", {"probe-alternatives"}},
       {"divides_by_zero", {"probe-crash"}},
       {"hangs_on_one", {"probe-crash"}},
       {"leaves", {"probe-crash"}},

@@ -36,6 +36,7 @@ void write_plain(const std::optional<PlainInterface>& plain, RowWriter& row) {
   row.count(plain ? 1 : 0);
   if (!plain) return;
   row.integer(plain->status);
+  row.integer(plain->returned);
   row.count(plain->arguments.size());
   for (const PlainArgument& argument : plain->arguments) {
     row.count(static_cast<std::size_t>(argument.kind));
@@ -51,6 +52,7 @@ std::optional<PlainInterface> read_plain(RowReader& row) {
   if (row.count() == 0) return {};
   PlainInterface plain;
   plain.status = static_cast<std::int32_t>(row.integer());
+  plain.returned = static_cast<std::int32_t>(row.integer());
   plain.arguments = read_list<PlainArgument>(row, [&row](PlainArgument& argument) {
     argument.kind = static_cast<PlainArgument::Kind>(row.count());
     argument.operand = row.count();
@@ -206,10 +208,11 @@ std::string write_answer(const Answer& answer) {
   write_signature(answer.signature, row);
   write_end(answer.end, row);
   row.text(answer.lacked);
+  row.text(answer.refused_again);
   for (const auto* list :
        {&answer.trespasses, &answer.written_arguments, &answer.unwritten_arguments,
         &answer.unwritten_results, &answer.unstable_results, &answer.thread_results,
-        &answer.view_results}) {
+        &answer.thread_values, &answer.view_results}) {
     write_damage(*list, row);
   }
   write_texts(answer.results, row);
@@ -228,9 +231,10 @@ bool read_answer(std::string_view bytes, Answer& answer) {
   answer.signature = read_signature(row);
   answer.end = read_end(row);
   answer.lacked = row.text();
+  answer.refused_again = row.text();
   for (auto* list : {&answer.trespasses, &answer.written_arguments, &answer.unwritten_arguments,
                      &answer.unwritten_results, &answer.unstable_results, &answer.thread_results,
-                     &answer.view_results}) {
+                     &answer.thread_values, &answer.view_results}) {
     *list = read_damage(row);
   }
   answer.results = read_texts(row);

@@ -58,6 +58,8 @@ struct PlainInterface {
   std::vector<PlainArgument> arguments;
   // Dtype of the status that it returns, of which 0 is good; 0: nothing that is looked at.
   std::int32_t status = 0;
+  // Number of the result, a single element, that it returns instead; -1: none.
+  std::int32_t returned = -1;
 };
 
 // What a child is asked about one kernel.
@@ -107,10 +109,15 @@ struct Answer {
   std::vector<BufferDamage> unwritten_arguments;
   // Elements of results that two calls left as they were before, whatever that was.
   std::vector<BufferDamage> unwritten_results;
+  // Why a call was refused whose twin with equal arguments was served before. Empty: none was.
+  std::string refused_again;
   // Elements of results that differ between two calls with equal arguments.
   std::vector<BufferDamage> unstable_results;
-  // Of `threads`: calls whose results differ from those of a call alone, though those repeat.
+  // Of `threads`: calls that end otherwise than a call alone, or whose results are other bits
+  // though those of calls alone repeat; and of these, those that are off by more than another order
+  // of additions explains.
   std::vector<BufferDamage> thread_results;
+  std::vector<BufferDamage> thread_values;
   // Of `view`: elements of results, and of arguments that are written, that are not as in the call
   // with all elements side by side.
   std::vector<BufferDamage> view_results;

@@ -68,7 +68,9 @@ bool run_again(Operation& operation, Runs& runs, Answer& answer) {
   const auto run = [&](unsigned char poison, std::vector<Bytes>& results) {
     const CallEnd end = operation.run(poison, GuardedBuffer::Side::start);
     results = operation.results();
-    return end.how == CallEnd::How::returned;
+    if (end.how == CallEnd::How::returned) return true;
+    answer.refused_again = end.message.empty() ? "no reason" : end.message;
+    return false;
   };
   if (!run(second_poison, runs.second[0])) return false;
   operation.find_trespasses(answer.trespasses);
@@ -114,6 +116,20 @@ bool is_near(const Bytes& one, const Bytes& other, const DtypeInfo& dtype, std::
   return true;
 }
 
+// Some element of some result is off by more than that.
+bool is_far(const Question& question, const std::vector<Bytes>& expected,
+            const std::vector<Bytes>& seen) {
+  for (std::size_t at = 0; at < expected.size(); ++at) {
+    const DtypeInfo& dtype = dtype_of(question.results[at]);
+    const double distance = slack(expected[at], dtype);
+    for (std::size_t element = 0; (element + 1) * dtype.bytes <= expected[at].size(); ++element) {
+      if (dtype.bytes == 0) break;
+      if (!is_near(expected[at], seen[at], dtype, element, distance)) return true;
+    }
+  }
+  return false;
+}
+
 void compare_view(const QuestionOperand& operand, const std::string& name, const Outcomes& outcomes,
                   Answer& answer) {
   const DtypeInfo& dtype = dtype_of(operand);
@@ -145,11 +161,8 @@ void probe_call(const Question& question, const KernelCall& call, Answer& answer
   }
   // A kernel that writes where it must not tells nothing more.
   if (!answer.trespasses.empty()) return;
-  if (!run_again(operation, runs, answer)) {
-    answer.unstable_results.push_back({"call", 1, 1});
-  } else if (!runs.third[1].empty()) {
-    compare_runs(question, runs, answer);
-  }
+  if (!run_again(operation, runs, answer)) return;
+  if (!runs.third[1].empty()) compare_runs(question, runs, answer);
   if (answer.unwritten_arguments.empty()) return;
   // Equal bytes may be what the kernel makes of them: other numbers tell, if they are wild enough.
   std::vector<BufferDamage> still;
@@ -184,12 +197,17 @@ void probe_threads(const Question& question, const KernelCall& call, Answer& ans
   answer.end = operations[0]->run(first_poison);
   answer.lacked = operations[0]->lacked();
   const std::vector<Bytes> alone = operations[0]->results();
-  operations[0]->run(first_poison);
-  const bool repeats = alone == operations[0]->results();
+  bool repeats = true;
+  for (int again = 0; again < 3; ++again) {
+    operations[0]->run(first_poison);
+    repeats = repeats && alone == operations[0]->results();
+  }
   for (std::uint32_t at = 0; at < count; ++at) {
     const bool other_end = ends[at].how != answer.end.how || ends[at].code != answer.end.code;
     if (!other_end && (!repeats || together[at] == alone)) continue;
-    answer.thread_results.push_back({"call", static_cast<std::int64_t>(at), 1});
+    const BufferDamage damage{"call", static_cast<std::int64_t>(at), 1};
+    answer.thread_results.push_back(damage);
+    if (!other_end && is_far(question, alone, together[at])) answer.thread_values.push_back(damage);
   }
 }
 

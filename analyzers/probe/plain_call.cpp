@@ -56,6 +56,7 @@ class Call {
   Call(const PlainInterface& plain, std::vector<BufferView> arguments,
        std::vector<BufferView> results)
       : plain_(plain), operands_(std::move(arguments)) {
+    if (plain.returned >= 0) returned_ = results.at(static_cast<std::size_t>(plain.returned));
     for (BufferView& result : results) operands_.push_back(std::move(result));
     // Their addresses are handed over.
     pointers_.resize(plain.arguments.size());
@@ -66,7 +67,8 @@ class Call {
 
   KernelEnd run(void* function) {
     ffi_cif description;
-    ffi_type* returned = plain_.status == 0 ? &::ffi_type_void : type_of(plain_.status);
+    const std::int32_t dtype_returned = plain_.returned >= 0 ? returned_.dtype : plain_.status;
+    ffi_type* returned = dtype_returned == 0 ? &::ffi_type_void : type_of(dtype_returned);
     if (::ffi_prep_cif(&description, FFI_DEFAULT_ABI, static_cast<unsigned>(types_.size()),
                        returned, types_.data()) != FFI_OK) {
       throw std::invalid_argument("libffi doesn't know such a call");
@@ -76,6 +78,11 @@ class Call {
     static_assert(sizeof(ffi_arg) <= sizeof status);
     ::ffi_call(&description, reinterpret_cast<void (*)()>(function), status.data(), values_.data());
     KernelEnd end;
+    if (plain_.returned >= 0) {
+      // Little endian: the low bytes come first.
+      std::memcpy(returned_.data, status.data(), find_dtype_number(returned_.dtype)->bytes);
+      return end;
+    }
     if (plain_.status == 0) return end;
     const DtypeInfo* dtype = find_dtype_number(plain_.status);
     const double number = value_at(status, *dtype, 0).value_or(0);
@@ -127,6 +134,7 @@ class Call {
 
   const PlainInterface& plain_;
   std::vector<BufferView> operands_;
+  BufferView returned_;
   std::vector<void*> pointers_;
   std::vector<std::array<unsigned char, 8>> numbers_;
   std::vector<std::vector<unsigned char>> arrays_;

@@ -150,8 +150,25 @@ PlainPlan::PlainPlan(const Fact& op, const Fact& kernel, std::vector<std::string
   const std::vector<std::string> results = texts_of(kernel[Key::results]);
   if (results.size() > 1) skipped_ = "a C function has one result, and `results` states more";
   if (results.size() != 1 || results[0] == "void") return;
+  returned_ = place_of(operands_, results[0]);
+  if (returned_) {
+    read_returned(results[0]);
+    return;
+  }
   status_ = scalar_dtype(results[0]);
   if (!is_whole(status_)) skip(results[0], "as a result is no whole number, and so no status");
+}
+
+void PlainPlan::read_returned(std::string_view name) {
+  if (*returned_ < op_[Key::inputs].size()) return skip(name, "is returned and is no result");
+  std::size_t at = op_[Key::inputs].size();
+  for (const Fact output : op_[Key::outputs].items()) {
+    if (at++ != *returned_) continue;
+    if (output[Key::shape].size() > 0) skip(name, "is returned and has axes");
+    for (const std::string& dtype : texts_of(output[Key::dtypes])) {
+      if (scalar_dtype(dtype) == 0) skip(dtype, "is no dtype that a function returns by value");
+    }
+  }
 }
 
 void PlainPlan::skip(std::string_view text, const char* why) {
@@ -275,6 +292,9 @@ std::optional<ffi::PlainInterface> PlainPlan::bind(const ffi::Question& question
   using Number = Argument::Number;
   ffi::PlainInterface plain;
   plain.status = status_;
+  if (returned_) {
+    plain.returned = static_cast<std::int32_t>(*returned_ - question.arguments.size());
+  }
   for (const Argument& argument : arguments_) {
     plain.arguments.push_back(argument.plain);
     const bool of_operand = argument.plain.kind != ffi::PlainArgument::Kind::null &&

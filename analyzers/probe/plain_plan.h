@@ -58,6 +58,8 @@ class PlainPlan {
   };
 
   void read(std::string_view text);
+  // The output of that name is what the function returns.
+  void read_returned(std::string_view name);
   // False: the word after the dot is none that we know.
   bool read_property(std::string_view word, std::int32_t dtype, std::string_view bound,
                      Argument& argument);
@@ -73,6 +75,8 @@ class PlainPlan {
   std::vector<std::string> extents_;
   std::vector<Argument> arguments_;
   std::int32_t status_ = 0;
+  // The operand that the function returns, arguments counted; none: a status, or nothing.
+  std::optional<std::size_t> returned_;
   // By operand and axis; axis -1: all of them.
   std::map<std::pair<std::size_t, std::int64_t>, std::vector<Told>> told_;
   std::string skipped_;

@@ -338,18 +338,24 @@ void judge_call(const ffi::Answer& answer, ProbeResult& result) {
   add_damage(answer.unwritten_results, "unwritten", result);
   // Who doesn't promise equal bits may give others.
   if (result.bit_stable) add_damage(answer.unstable_results, "unstable", result);
+  if (!answer.refused_again.empty()) {
+    differ(result, "refused_again", "call", "served, as the first one",
+           on_one_line(answer.refused_again));
+  }
   add_damage(answer.view_results, "value", result, "as in the dense call");
 }
 
 void judge_threads(const ffi::Answer& answer, ProbeResult& result) {
   if (!was_made(answer, result) || result.status == "refused") return;
-  // Who doesn't promise equal bits may give others, and may be too busy.
-  if (answer.thread_results.empty() || !result.bit_stable) return;
+  // Who doesn't promise equal bits may add in another order, and may be too busy.
+  const std::vector<ffi::BufferDamage>& calls =
+      result.bit_stable ? answer.thread_results : answer.thread_values;
+  if (calls.empty() || result.varies) return;
   ProbeDeviation deviation;
   deviation.kind = "threads";
   deviation.name = "call";
-  deviation.index = answer.thread_results.front().index;
-  deviation.elements = static_cast<std::uint32_t>(answer.thread_results.size());
+  deviation.index = calls.front().index;
+  deviation.elements = static_cast<std::uint32_t>(calls.size());
   deviation.expected = "what it gives alone";
   result.deviations.push_back(std::move(deviation));
   result.status = "differs";

@@ -36,10 +36,13 @@ struct ProbeResult {
   std::vector<std::string> dtypes;
   bool calls = false;
   bool declared = true;
-  // Declared: equal inputs give equal bits.
+  // Declared: equal inputs give equal bits; or that they don't.
   bool bit_stable = false;
+  bool varies = false;
   // Identity of the call whose values these were held against; empty: of none.
   std::string counterpart;
+  // Nobody states how far they may be apart.
+  bool loosely = false;
   std::vector<ProbeDeviation> deviations;
   double seconds = 0;
 };

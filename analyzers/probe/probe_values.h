@@ -20,15 +20,18 @@ class ProbeValues {
     std::string sizes;
     // Bytes of each result.
     std::vector<std::string> bytes;
+    // A second call with equal arguments gave the same.
+    bool repeats = true;
   };
 
   void keep(Call call) { calls_.push_back(std::move(call)); }
 
   // Holds each kernel's values against a better one's of the same operator and the same extents:
   // the one of it, or else of an alternative, whose dtypes are all 64 bits wide, or else the first
-  // alternative's. What may lie between them is what the two state (`precision`); of a kernel that
-  // states no bound nothing is said, be its results exact numbers: alternatives may choose
-  // differently between equals.
+  // alternative's. What may lie between them is what the two state (`precision`). Where nobody
+  // states anything, floating results of two kernels that repeat theirs are held against each other
+  // loosely: apart by more than half of their digits they are two different functions. Exact
+  // numbers are not, since alternatives may choose differently between equals.
   void judge(const std::vector<ProbeSubject>& subjects, std::vector<ProbeResult>& results) const;
 
  private:

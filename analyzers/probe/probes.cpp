@@ -248,7 +248,7 @@ class Prober {
   }
 
   void add_calls(std::size_t at, std::vector<PlannedCall>& calls, std::vector<Pending>& pending) {
-    const bool stable = subjects_[at].kernel[Key::precision][Key::bit_stable].truth();
+    const Fact stability = subjects_[at].kernel[Key::precision][Key::bit_stable];
     // Of the first combination of dtypes the call with the most to do, for many threads at once.
     std::size_t largest = calls.size();
     for (std::size_t number = 0; number < calls.size(); ++number) {
@@ -269,7 +269,8 @@ class Prober {
       one.result.dtypes = std::move(call.dtypes);
       one.result.calls = true;
       one.result.declared = call.declared;
-      one.result.bit_stable = stable;
+      one.result.bit_stable = stability.truth();
+      one.result.varies = stability.is_truth() && !stability.truth();
       add_views(one, call);
       if (number == largest) {
         Pending cold = one;
@@ -294,7 +295,8 @@ class Prober {
       } else if (answered) {
         judge_call(answer, one.result);
         if (one.result.status == "passed" && !answer.results.empty()) {
-          values.keep({results_.size(), one.result.subject, one.sizes, std::move(answer.results)});
+          values.keep({results_.size(), one.result.subject, one.sizes, std::move(answer.results),
+                       answer.unstable_results.empty()});
         }
       }
       finish(one);
@@ -464,6 +466,7 @@ class ProbeWriter {
       count(Key::seed, seed);
     }
     text(Key::counterpart, result.counterpart);
+    if (!result.counterpart.empty()) text(Key::method, result.loosely ? "alike" : "bounds");
     if (!result.deviations.empty()) write_deviations(result.deviations);
     writer_.add_real(Key::seconds, result.seconds, where_.offset, where_.length);
     close(object);

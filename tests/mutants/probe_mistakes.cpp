@@ -51,6 +51,13 @@ std::vector<Mistake> probe_mistakes() {
          return add_deviation(place, "unstable", {{"bit_stable", true}});
        },
        ""},
+      {"probe-refused-again", "a call that is served once",
+       [](Place& place) { return add_deviation(place, "refused_again"); }, ""},
+      {"probe-alternatives", "two kernels that compute two things",
+       [](Place& place) {
+         return add_deviation(place, "alternative", {{"counterpart", "a"}, {"method", "alike"}});
+       },
+       ""},
       {"probe-ulp", "a value too far off",
        [](Place& place) {
          return add_deviation(place, "value", {{"counterpart", "a"}});

@@ -273,6 +273,22 @@ HANDLER(ColdStart, unary()) {
   return nullptr;
 }
 
+// Gives its only slot away.
+HANDLER(ServesOnce, unary()) {
+  static std::atomic<bool> taken{false};
+  if (taken.exchange(true)) return make_error(frame, ffi::resource_exhausted, "no free slot");
+  twice_all(frame);
+  return nullptr;
+}
+
+// Another kernel for what HonestAny does, which takes the last element for something else.
+HANDLER(Elsewhere, unary()) {
+  twice_all(frame);
+  const std::size_t count = elements(result(frame, 0));
+  if (count > 0) data<float>(result(frame, 0))[count - 1] += 1;
+  return nullptr;
+}
+
 HANDLER(DividesByZero, unary()) {
   volatile int count = static_cast<int>(elements(argument(frame, 0)));
   kept = 1000 / count;

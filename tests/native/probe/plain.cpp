@@ -80,6 +80,23 @@ KERNEL void sum_fast(const float* x, std::int64_t stride, float* s, std::int64_t
   s[0] = sums[0] + sums[1] + sums[2] + sums[3];
 }
 
+// Hands its result back.
+KERNEL float dot_f32(std::int64_t n, const float* x, const float* y) {
+  float sum = 0;
+  for (std::int64_t at = 0; at < n; ++at) sum += x[at] * y[at];
+  return sum;
+}
+
+KERNEL double dot_f64(std::int64_t n, const double* x, const double* y) {
+  double sum = 0;
+  for (std::int64_t at = 0; at < n; ++at) sum += x[at] * y[at];
+  return sum;
+}
+
+KERNEL std::int8_t first_sign(std::int64_t n, const float* x) {
+  return n == 0 ? std::int8_t{0} : x[0] < 0 ? std::int8_t{-1} : std::int8_t{1};
+}
+
 // What it is declared to write, it writes, through the strides too.
 KERNEL void scale_in_place(float* x, std::int64_t stride, int n) {
   for (int at = 0; at < n; ++at) x[at * stride] *= 3;
@@ -103,6 +120,9 @@ KERNEL int throws_on_many(const float* x, float* y, std::int64_t n) {
 }
 
 // --- Lying ones.
+
+// Nothing is further off than another sign.
+KERNEL float dot_wrong(std::int64_t n, const float* x, const float* y) { return -dot_f32(n, x, y); }
 
 // Takes strides, and goes by sizes.
 KERNEL void ignores_strides(const float* x, const std::int64_t*, float* y, const std::int64_t*,
