@@ -180,6 +180,15 @@ constexpr Field built_fields[] = {
 };
 constexpr Form built_form{.name = "Built", .fields = built_fields};
 
+constexpr std::string_view early_stages[] = {"instantiate", "prepare", "initialize"};
+constexpr Form early_stage{.text = true, .words = early_stages};
+constexpr Field early_handler_fields[] = {
+    {symbol, &text_form, true, ""},
+    {stage, &early_stage, true, ""},
+};
+constexpr Form early_handler_form{.name = "EarlyHandler", .fields = early_handler_fields};
+constexpr Form early_handlers_form{.item = &early_handler_form};
+
 constexpr std::string_view kernel_layout_words[] = {"fixed", "open"};
 constexpr Form kernel_layout{.text = true, .words = kernel_layout_words};
 constexpr Field kernel_fields[] = {
@@ -195,6 +204,8 @@ constexpr Field kernel_fields[] = {
     {results, &texts_form, false,
      "of a plain C function: `void`, the type of a status of which 0 is good, or the name of the "
      "output that it returns"},
+    {handlers, &early_handlers_form, false,
+     "of XLA's FFI: handlers in the same library that run before `symbol` does"},
     {target, &text_form, false, "a name in `targets`"},
     {location, &location_form, false, "where it was registered"},
     {active, &truth_form, false, "false: shadowed by another kernel"},
@@ -391,6 +402,7 @@ constexpr Field target_fields[] = {
     {handler_kind, &handler_kind_form, false,
      "what the code behind it is, whatever was registered"},
     {stages, &texts_form, false, "stages that were registered"},
+    {handlers, &early_handlers_form, false, "those that run before `symbol` does"},
     {declared_stages, &texts_form, false, "stages that the code behind it has"},
     {spec, &texts_form, false, spec_words},
     {pinned, &truth_form, false, "something keeps the callback alive"},

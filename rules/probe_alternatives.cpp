@@ -8,18 +8,16 @@ void check(const Facts& facts, Sink& sink) {
   for_each_probe(facts, [&](const Fact& probe) {
     if (!is_ended_call(probe) || !probe[Key::method].is("alike")) return;
     sink.inspected();
-    for_each_deviation(
-        probe, "alternative", [&](const Fact& deviation, const std::string& name) {
-          findings.add(
-              probe, name,
-              kernel_text(probe) + " gives " +
-                  std::string(deviation[Key::seen].text("another value")) + " at element " +
-                  std::to_string(static_cast<std::int64_t>(deviation[Key::index].number())) +
-                  " of " + name + ", expected about " +
-                  std::string(deviation[Key::expected].text("the other kernel's")) +
-                  "; in a call " + call_text(probe),
-              Severity::warning);
-        });
+    for_each_deviation(probe, "alternative", [&](const Fact& deviation, const std::string& name) {
+      findings.add(probe, name,
+                   kernel_text(probe) + " gives " +
+                       std::string(deviation[Key::seen].text("another value")) + " at element " +
+                       std::to_string(static_cast<std::int64_t>(deviation[Key::index].number())) +
+                       " of " + name + ", expected about " +
+                       std::string(deviation[Key::expected].text("the other kernel's")) +
+                       "; in a call " + call_text(probe),
+                   Severity::warning);
+    });
   });
   findings.tell();
 }

@@ -22,7 +22,6 @@ PROBE = pathlib.Path(__file__).resolve().parent / "native" / "probe"
 LIES = {"blind": {"dtype-undeclared-accepts"}, "tail": {"probe-unwritten"}}
 
 
-
 def build(compiler, include, source, library, macros):
     command = [compiler, "-std=c++17", "-O2", "-DNDEBUG", "-fPIC", "-shared"]
     command += ["-D" + macro for macro in sorted(macros)] + ["-I" + str(include)]
@@ -83,7 +82,7 @@ def check_signatures(results, opseal, name, library):
 
 def check_calls(results, opseal, name, folder):
     report = probe(opseal, str(folder / "jaxlib.json"))
-    for op in ("axpy", "scratch", "later", "any", "blind", "tail", "variadic", "tokens"):
+    for op in ("axpy", "scratch", "later", "any", "blind", "tail", "variadic", "tokens", "planned"):
         rules = {finding["rule"] for finding in report["findings"] if finding["subject"] == op}
         results.compare("{} {}".format(name, op), rules, LIES.get(op, set()))
         calls = [

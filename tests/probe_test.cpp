@@ -93,6 +93,21 @@ TEST_CASE("probe: honest kernels pass every probe") {
   CHECK(rules_of("honest_noise").empty());
 }
 
+TEST_CASE("probe: state that an earlier stage keeps is there") {
+  CHECK(rules_of("stateful").empty());
+  CHECK(statuses_of("stateful") == std::map<std::string, int>{{"passed", 7}, {"refused", 9}});
+  const auto reason_of = [](const std::string& op) {
+    for (const json& one : report()["probes"]) {
+      if (one.value("operator", "") == op && one["kind"] == "call") return one.value("reason", "");
+    }
+    return std::string();
+  };
+  CHECK(reason_of("stateful_refused") == "instantiate: a factor of 0");
+  CHECK(rules_of("stateful_refused").empty());
+  CHECK(reason_of("stateful_unstated") == "needs the state that a stage before it keeps");
+  CHECK(reason_of("stateful_absent") == "the library exports no `StateNowhere`");
+}
+
 TEST_CASE("probe: each lie is told by the rule that is made for it") {
   const std::map<std::string, Rules> expected = {
       {"leaves_tail", {"probe-unwritten"}},

@@ -1,6 +1,7 @@
 #include "analyzers/probe/call_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <cstring>
@@ -380,6 +381,7 @@ class Planner {
       plain_.emplace(subject_.op, subject_.kernel, plan_.names, declaration_.extents);
       plan_.skipped = plain_->skipped();
     }
+    if (plan_.skipped.empty()) read_early();
     if (!plan_.skipped.empty()) return std::move(plan_);
     const Combinations combinations = find_combinations(declaration_, subject_.kernel);
     plan_.skipped = combinations.skipped;
@@ -393,6 +395,27 @@ class Planner {
   }
 
  private:
+  // Handlers of the stages before execution, as the kernel states them, or else its target.
+  void read_early() {
+    Fact handlers = subject_.kernel[Key::handlers];
+    if (!handlers.is_list()) handlers = subject_.target[Key::handlers];
+    if (!handlers.is_list()) return;
+    constexpr std::array<std::string_view, 3> stages{"instantiate", "prepare", "initialize"};
+    std::size_t read = 0;
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+      for (const Fact handler : handlers.items()) {
+        if (!handler[Key::stage].is(stages[stage]) || !handler[Key::symbol].is_text()) continue;
+        ++read;
+        const auto number = static_cast<std::int32_t>(stage);
+        if (!early_.empty() && early_.back().stage == number) {
+          plan_.skipped = "two handlers are stated for its stage " + quote(stages[stage]);
+        }
+        early_.push_back({number, std::string(handler[Key::symbol].text())});
+      }
+    }
+    if (read != handlers.size()) plan_.skipped = "not all of its `handlers` can be read";
+  }
+
   void add_undeclared(const Combinations& combinations, const Sizes& sizes) {
     for (const std::string_view dtype :
          {"bool", "i8", "u8", "i32", "i64", "f16", "bf16", "f32", "f64", "c64"}) {
@@ -424,6 +447,7 @@ class Planner {
     call.question.library = subject_.library;
     call.question.symbol = subject_.symbol;
     call.question.attributes = declaration_.attributes;
+    call.question.early = early_;
     call.question.seed = seed_;
     const std::vector<bool> indexes = find_indexes(declaration_, dtypes);
     const bool any_index = std::find(indexes.begin(), indexes.end(), true) != indexes.end();
@@ -495,6 +519,7 @@ class Planner {
   const ProbeSubject& subject_;
   std::uint32_t seed_;
   Declaration declaration_;
+  std::vector<ffi::EarlyHandler> early_;
   std::optional<PlainPlan> plain_;
   CallPlan plan_;
 };

@@ -4,10 +4,12 @@
 
 #include <exception>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
 #include "analyzers/probe/ffi_question.h"
+#include "analyzers/probe/ffi_stages.h"
 #include "analyzers/probe/guarded_buffer.h"
 #include "analyzers/probe/kernel_probe.h"
 #include "analyzers/probe/plain_call.h"
@@ -27,25 +29,28 @@ void* open_library(const std::string& path, std::string& error) {
   return handle;
 }
 
-void* find_symbol(const Question& question, std::string& error) {
-  void* library = open_library(question.library, error);
+void* find_symbol(const std::string& path, const std::string& name, std::string& error) {
+  void* library = open_library(path, error);
   if (library == nullptr) return nullptr;
-  void* symbol = ::dlsym(library, question.symbol.c_str());
-  if (symbol == nullptr) error = "the library exports no `" + question.symbol + '`';
+  void* symbol = ::dlsym(library, name.c_str());
+  if (symbol == nullptr) error = "the library exports no `" + name + '`';
   return symbol;
 }
 
-KernelCall handler_call(Handler* handler, const Question& question) {
-  return [handler, &question](std::vector<BufferView> arguments, std::vector<BufferView> results) {
-    Context context(question.minor);
+KernelCall handler_call(Handler* handler, const Question& question,
+                        const std::shared_ptr<EarlyStages>& early) {
+  return [handler, &question, early](std::vector<BufferView> arguments,
+                                     std::vector<BufferView> results) {
+    const KernelEnd& made = early->instantiate();
+    if (made.end.how != CallEnd::How::returned) return made;
+    Context context(question.minor, &early->kept());
+    KernelEnd before = early->before(context, arguments, results);
+    if (before.end.how != CallEnd::How::returned) return before;
     CallFrame frame(context, execute);
     frame.set_arguments(std::move(arguments));
     frame.set_results(std::move(results));
     frame.set_attributes(question.attributes);
-    KernelEnd end;
-    end.end = call(handler, frame);
-    if (end.end.how == CallEnd::How::failed) end.lacked = context.lacked();
-    return end;
+    return end_of(handler, frame, context);
   };
 }
 
@@ -53,11 +58,19 @@ KernelCall handler_call(Handler* handler, const Question& question) {
 
 Answer ask(const Question& question) {
   Answer answer;
-  void* symbol = find_symbol(question, answer.not_loaded);
+  const auto find = [&](const std::string& name) {
+    return find_symbol(question.library, name, answer.not_loaded);
+  };
+  void* symbol = find(question.symbol);
   if (symbol == nullptr) return answer;
   auto* handler = reinterpret_cast<Handler*>(symbol);
+  const auto early = std::make_shared<EarlyStages>(question, [&find](const std::string& name) {
+    return reinterpret_cast<Handler*>(find(name));
+  });
+  // One of the stages before it is not there.
+  if (!answer.not_loaded.empty()) return answer;
   const KernelCall kernel =
-      question.plain ? plain_call(symbol, *question.plain) : handler_call(handler, question);
+      question.plain ? plain_call(symbol, *question.plain) : handler_call(handler, question, early);
   switch (question.kind) {
     case QuestionKind::metadata:
       answer.metadata = ask_metadata(handler);

@@ -165,6 +165,11 @@ std::string write_question(const Question& question) {
     row.text(attribute.bytes);
   }
   write_plain(question.plain, row);
+  row.count(question.early.size());
+  for (const EarlyHandler& handler : question.early) {
+    row.integer(handler.stage);
+    row.text(handler.symbol);
+  }
   row.count(question.seed);
   row.integer(question.minor);
   row.count(question.threads);
@@ -189,6 +194,10 @@ bool read_question(std::string_view bytes, Question& question) {
     attribute.bytes = row.text();
   });
   question.plain = read_plain(row);
+  question.early = read_list<EarlyHandler>(row, [&row](EarlyHandler& handler) {
+    handler.stage = static_cast<std::int32_t>(row.integer());
+    handler.symbol = row.text();
+  });
   question.seed = row.count();
   question.minor = static_cast<std::int32_t>(row.integer());
   question.threads = row.count();

@@ -53,6 +53,12 @@ struct PlainArgument {
   std::string bytes;
 };
 
+// A handler of XLA's FFI that runs before the one that does the work.
+struct EarlyHandler {
+  std::int32_t stage = instantiate;
+  std::string symbol;
+};
+
 // How a plain C function is called.
 struct PlainInterface {
   std::vector<PlainArgument> arguments;
@@ -73,6 +79,8 @@ struct Question {
   std::vector<Attribute> attributes;
   // Not said: a handler of XLA's FFI.
   std::optional<PlainInterface> plain;
+  // In the order of their stages, each stage once.
+  std::vector<EarlyHandler> early;
   std::uint32_t seed = 0;
   // Minor version of the handler's headers, as the handshake told it; -1: not known.
   std::int32_t minor = -1;

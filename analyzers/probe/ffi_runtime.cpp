@@ -10,7 +10,6 @@
 #include "analyzers/probe/ffi_runtime.h"
 
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -69,10 +68,16 @@ void* stream_get(void* arguments) {
   return make_error(unimplemented, "opseal's probe has no stream");
 }
 
+// A type of a library that nobody registered has no number yet, and handlers look for one.
+void give_number(std::int64_t* type) {
+  static std::mutex mutex;
+  static std::int64_t next = 1;
+  const std::lock_guard lock(mutex);
+  if (type != nullptr && *type == 0) *type = next++;
+}
+
 void* type_register(void* arguments) {
-  static std::atomic<std::int64_t> next{1};
-  std::int64_t* id = field<std::int64_t*>(arguments, 32);
-  if (id != nullptr && *id == 0) *id = next++;
+  give_number(field<std::int64_t*>(arguments, 32));
   return nullptr;
 }
 
@@ -83,16 +88,18 @@ void* context_get(void* arguments) {
 
 struct StatePlaces {
   int stage = 0;
+  std::size_t type = 0;
   std::size_t state = 0;
 };
 
 StatePlaces state_places(void* arguments) {
-  if (context_of(arguments).minor() >= 3) return {field<std::int32_t>(arguments, 24), 40};
-  return {0, 32};
+  if (context_of(arguments).minor() >= 3) return {field<std::int32_t>(arguments, 24), 32, 40};
+  return {0, 24, 32};
 }
 
 void* state_set(void* arguments) {
   const StatePlaces places = state_places(arguments);
+  give_number(field<std::int64_t*>(arguments, places.type));
   context_of(arguments).keep_state(places.stage, field<void*>(arguments, places.state));
   return nullptr;
 }
@@ -230,7 +237,8 @@ void Context::keep_state(int stage, void* state) {
 void* Context::state(int stage) const {
   const std::lock_guard lock(mutex_);
   const auto found = states_.find(stage);
-  return found == states_.end() ? nullptr : found->second;
+  if (found != states_.end()) return found->second;
+  return earlier_ == nullptr ? nullptr : earlier_->state(stage);
 }
 
 bool Context::start(void (*task)(void*), void* data) {

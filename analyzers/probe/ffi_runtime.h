@@ -22,8 +22,10 @@ struct Error {
 // with a reason.
 class Context {
  public:
-  // Minor version of the headers that the handler was built with; negative: unknown.
-  explicit Context(int minor) : minor_(minor) {}
+  // Minor version of the headers that the handler was built with; negative: unknown. `earlier`:
+  // where state lies that an earlier stage kept, for all calls; null: nowhere. Outlives this one.
+  explicit Context(int minor, const Context* earlier = nullptr)
+      : minor_(minor), earlier_(earlier) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
   // Waits for the threads that the handler started.
@@ -43,6 +45,7 @@ class Context {
 
  private:
   int minor_;
+  const Context* earlier_;
   std::map<int, void*> states_;
   std::vector<std::thread> threads_;
   std::string lacked_;

@@ -47,6 +47,7 @@ struct Binding {
   // Sorted by name; scalars.
   std::vector<Attribute> attributes;
   std::uint32_t traits = 0;
+  std::int32_t stage = ffi::execute;
 };
 
 inline const char* name_of(std::int32_t dtype) {
@@ -97,8 +98,10 @@ inline ffi::Error* enter(ffi::Frame* frame, const Binding& binding, bool& done) 
     metadata->state_type = 0;
     return nullptr;
   }
-  if (frame->stage != ffi::execute) {
-    return refuse("Wrong execution stage: expected `execute` but got `prepare`");
+  if (frame->stage != binding.stage) {
+    constexpr const char* names[] = {"instantiate", "prepare", "initialize", "execute", "record"};
+    return refuse(std::string("Wrong execution stage: expected `") + names[binding.stage] +
+                  "` but got `" + names[frame->stage] + '`');
   }
   if (!binding.arguments.empty() &&
       frame->arguments.count != static_cast<std::int64_t>(binding.arguments.size())) {

@@ -121,3 +121,27 @@ static ffi::Error token(ffi::Token, F32 x, ffi::Result<ffi::Token>, OutF32 y) {
 }
 XLA_FFI_DEFINE_HANDLER_SYMBOL(
     Tokens, token, ffi::Ffi::Bind().Arg<ffi::Token>().Arg<F32>().Ret<ffi::Token>().Ret<F32>());
+
+// A factor that is worked out once.
+struct Plan {
+  static ffi::TypeId id;
+  float factor = 0;
+};
+ffi::TypeId Plan::id = {};
+static ffi::ErrorOr<std::unique_ptr<Plan>> make_plan(float alpha) {
+  auto plan = std::make_unique<Plan>();
+  plan->factor = 2 * alpha;
+  return plan;
+}
+XLA_FFI_DEFINE_HANDLER_SYMBOL(PlanMake, make_plan,
+                              ffi::Ffi::BindInstantiate().Attr<float>("alpha"));
+static ffi::Error use_plan(Plan* plan, float alpha, F32 x, OutF32 y) {
+  if (plan->factor != 2 * alpha) return ffi::Error(ffi::ErrorCode::kInternal, "another plan");
+  for (size_t at = 0; at < x.element_count(); ++at) {
+    y->typed_data()[at] = plan->factor * x.typed_data()[at];
+  }
+  return ffi::Error::Success();
+}
+XLA_FFI_DEFINE_HANDLER_SYMBOL(
+    PlanUse, use_plan,
+    ffi::Ffi::Bind().Ctx<ffi::State<Plan>>().Attr<float>("alpha").Arg<F32>().Ret<F32>());

@@ -147,6 +147,45 @@ HANDLER(HonestOneHot, {{{4, 1}}, {{f32, 2}}, {}, 0}) {
   return nullptr;
 }
 
+// What a stage before this one keeps: a factor that the attribute says.
+std::int64_t state_type = 0;
+
+struct StateArguments {
+  std::size_t size = 48;
+  void* extensions = nullptr;
+  void* context;
+  std::int32_t stage = ffi::instantiate;
+  std::int64_t* type = &state_type;
+  void* state = nullptr;
+};
+
+HANDLER(StateMake, {{}, {}, {{"factor", f32}}, 0, ffi::instantiate}) {
+  const float factor =
+      *static_cast<float*>(static_cast<ffi::Scalar*>(frame->attributes.values[0])->value);
+  if (factor == 0) return make_error(frame, ffi::invalid_argument, "a factor of 0");
+  StateArguments arguments{.context = frame->context, .state = new float(factor)};
+  return static_cast<ffi::Error*>(frame->api->slots[7](&arguments));
+}
+
+// Before each call.
+std::atomic<int> state_calls{0};
+HANDLER(StateReady, {{}, {}, {}, 0, ffi::initialize}) {
+  ++state_calls;
+  return nullptr;
+}
+
+HANDLER(StateUse, unary()) {
+  StateArguments arguments{.context = frame->context};
+  void* error = frame->api->slots[8](&arguments);
+  if (error != nullptr) return static_cast<ffi::Error*>(error);
+  if (state_calls-- <= 0) return make_error(frame, ffi::failed_precondition, "not initialized");
+  const float factor = *static_cast<float*>(arguments.state);
+  for (std::size_t at = 0; at < elements(argument(frame, 0)); ++at) {
+    data<float>(result(frame, 0))[at] = factor * data<float>(argument(frame, 0))[at];
+  }
+  return nullptr;
+}
+
 // Cuts off what is far out, in place: most numbers stay what they are.
 HANDLER(HonestClip, {{{f32}}, {}, {}, 0}) {
   for (std::size_t at = 0; at < elements(argument(frame, 0)); ++at) {
