@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "opseal/arg_spec.h"
 #include "opseal/registration.h"
 #include "opseal/text.h"
-#include "rules/arg_spec.h"
 
 namespace opseal {
 namespace {

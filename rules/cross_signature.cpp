@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "opseal/arg_spec.h"
 #include "opseal/schema_text.h"
-#include "rules/arg_spec.h"
 #include "rules/cross_name.h"
 #include "rules/operand_dtypes.h"
 

@@ -1,12 +1,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "opseal/arg_spec.h"
 #include "opseal/dtypes.h"
 #include "opseal/platforms.h"
 #include "opseal/registration.h"
 #include "opseal/rule.h"
 #include "opseal/text.h"
-#include "rules/arg_spec.h"
 
 namespace opseal {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "opseal/arg_spec.h"
 #include "opseal/registration.h"
 #include "opseal/text.h"
-#include "rules/arg_spec.h"
 #include "rules/library_handlers.h"
 
 namespace opseal {

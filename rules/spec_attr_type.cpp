@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <iterator>
 
+#include "opseal/arg_spec.h"
 #include "opseal/dtypes.h"
 #include "opseal/registration.h"
 #include "opseal/rule.h"
 #include "opseal/text.h"
-#include "rules/arg_spec.h"
 
 namespace opseal {
 namespace {

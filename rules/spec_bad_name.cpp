@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "opseal/arg_spec.h"
 #include "opseal/registration.h"
 #include "opseal/rule.h"
 #include "opseal/text.h"
-#include "rules/arg_spec.h"
 
 namespace opseal {
 namespace {

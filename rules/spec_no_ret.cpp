@@ -1,7 +1,7 @@
+#include "opseal/arg_spec.h"
 #include "opseal/registration.h"
 #include "opseal/rule.h"
 #include "opseal/text.h"
-#include "rules/arg_spec.h"
 
 namespace opseal {
 namespace {

@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "opseal/arg_spec.h"
 #include "opseal/registration.h"
 #include "opseal/rule.h"
 #include "opseal/text.h"
-#include "rules/arg_spec.h"
 #include "rules/target_specs.h"
 
 namespace opseal {

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "opseal/arg_spec.h"
 #include "opseal/ascii.h"
 #include "opseal/registration.h"
 #include "opseal/text.h"
@@ -127,18 +128,20 @@ void compare_operands(const std::vector<ffi::RecoveredOperand>& recovered, bool 
   }
 }
 
-// Names of attributes that a target's spec binds: `attr.NAME:TYPE`.
+// What a target's spec binds: how many operands, and the names of attributes.
 void compare_spec(const ffi::RecoveredSignature& recovered, const Fact& spec, ProbeResult& result) {
   if (!spec.is_list() || !all_read(spec)) return;
   std::size_t arguments = 0;
   std::size_t results = 0;
   std::vector<std::string> attributes;
-  for (const std::string& word : texts_of(spec)) {
-    if (word.find('*') != word.npos || word.find('?') != word.npos) return;
-    if (word == "arg" || word.starts_with("arg:")) ++arguments;
-    if (word == "ret" || word.starts_with("ret:")) ++results;
-    if (word.starts_with("attr.")) attributes.push_back(word.substr(5, word.find(':') - 5));
-  }
+  bool exact = true;
+  for_each_spec_token(spec, [&](const Fact&, const SpecToken& token) {
+    exact = exact && !token.optional && !token.rest && token.kind != SpecKind::bad;
+    if (token.kind == SpecKind::argument) ++arguments;
+    if (token.kind == SpecKind::result) ++results;
+    if (token.kind == SpecKind::attribute) attributes.emplace_back(token.name);
+  });
+  if (!exact) return;
   if (!recovered.more_arguments && arguments != recovered.arguments.size()) {
     differ(result, "signature", "arguments", plural(arguments, "argument"),
            std::to_string(recovered.arguments.size()));
