@@ -134,6 +134,9 @@ void judge(const Fact& manifest, const Fact& op, std::vector<Parameters>& altern
       [](const Parameters& a, const Parameters& b) { return a.names.size() < b.names.size(); });
   const std::vector<std::string_view> arguments = argument_names(op);
   for (const Parameters& poor : alternatives) {
+    // A dispatcher holds one kernel for each key: two are of two builds, each with its own callers.
+    const bool one_key = decision_text(poor.kernel) == decision_text(full->kernel);
+    if (one_key && manifest[Key::system].is("torch")) continue;
     const std::vector<std::string> names = dropped(*full, poor, arguments);
     if (names.empty()) continue;
     Finding& finding =

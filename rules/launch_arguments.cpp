@@ -15,11 +15,11 @@ namespace {
 // Parameters of a kernel, and arguments of a launch, that are held against each other.
 constexpr std::uint32_t most_names = 160;
 
-// Options of the compiler are lower case, and each backend has its own; constants of kernels are
-// mostly upper case.
-bool has_upper(std::string_view name) {
-  return std::any_of(name.begin(), name.end(),
-                     [](char byte) { return byte >= 'A' && byte <= 'Z'; });
+// Options of the compiler begin with a small letter (`num_warps`, `isCloseVectorization` of one
+// vendor's), and each backend has its own; constants of kernels mostly with a capital one.
+bool is_like_constant(std::string_view name) {
+  const std::size_t first = name.find_first_not_of('_');
+  return first != name.npos && name[first] >= 'A' && name[first] <= 'Z';
 }
 
 std::size_t index_of(const std::vector<std::string>& names, std::string_view name) {
@@ -65,7 +65,7 @@ class Launch {
         if (!is_given(parameter)) open.push_back(parameter);
       }
       const bool meant = !nearest_name(name, open).empty() && name.size() > 3;
-      if (!has_upper(name) && !meant) continue;
+      if (!is_like_constant(name) && !meant) continue;
       return "is launched with " + quote(name) + ", which is none of its parameters" +
              did_you_mean(name, open);
     }

@@ -9,6 +9,7 @@
 #include "analyzers/python/constants.h"
 #include "analyzers/python/functions.h"
 #include "analyzers/python/tuned_writes.h"
+#include "opseal/text.h"
 
 namespace opseal {
 namespace {
@@ -155,6 +156,8 @@ class ArgumentReader {
                       const std::vector<SyntaxIndex>& decorators) {
     std::vector<PythonKeyPart> key;
     std::vector<PythonKeyPart> handed;
+    // By heuristics: parameters, and options of a launch.
+    std::vector<PythonKeyPart> worked_out;
     std::optional<std::uint32_t> tried;
     SyntaxIndex tuner = no_syntax;
     const auto take = [](std::vector<PythonKeyPart>& into, std::vector<PythonKeyPart> names) {
@@ -169,7 +172,7 @@ class ArgumentReader {
       if (is_named(function, "triton.heuristics")) {
         SyntaxIndex values = keyword(*at, "values");
         if (values == no_syntax) values = positional(*at, 0);
-        take(handed, keys_of(values));
+        take(worked_out, keys_of(values));
       } else if (is_named(function, "triton.autotune")) {
         SyntaxIndex named = keyword(*at, "key");
         if (named == no_syntax) named = positional(*at, 1);
@@ -187,6 +190,9 @@ class ArgumentReader {
       }
     }
     const PythonFunction function = python_definition(syntax_, definition);
+    std::erase_if(worked_out,
+                  [&](const PythonKeyPart& one) { return is_option(one.name, function); });
+    take(handed, std::move(worked_out));
     std::vector<PythonKeyPart> changed;
     if (tried.value_or(0) > 1) changed = tuned_writes(syntax_, scopes_, function);
     if (key.empty() && handed.empty() && changed.empty()) return;
@@ -196,6 +202,17 @@ class ArgumentReader {
     found_.back().tried = tried;
     found_.back().tried_place = syntax_.place_of(called(tuner));
     found_.back().changed = std::move(changed);
+  }
+
+  // Options (`num_warps`) are no parameters, and each backend has its own: whatever is no
+  // constant's name and like no parameter's.
+  static bool is_option(const std::string& name, const PythonFunction& function) {
+    std::vector<std::string_view> parameters;
+    for (const PythonParameter& parameter : function.parameters) {
+      if (parameter.name == name) return false;
+      parameters.push_back(parameter.name);
+    }
+    return !is_constant_name(name) && nearest_name(name, parameters).empty();
   }
 
   // A hook may put back anything, and `**settings` may hold one.

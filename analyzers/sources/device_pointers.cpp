@@ -123,10 +123,8 @@ class PointerReader {
         calls = true;
         at = open - 1;
         const bool is_member = at > 0 && is_access(tokens_[at - 1]);
-        const bool is_torch = at > 1 && tokens_[at - 1].is("::") &&
-                              (tokens_[at - 2].is("torch") || tokens_[at - 2].is("at"));
         if ((is_member && is_one_of(tokens_[at].text, copying)) ||
-            (is_torch && is_one_of(tokens_[at].text, making))) {
+            (is_torch_name(at) && is_one_of(tokens_[at].text, making))) {
           copies = true;
           receiver.may_be_itself =
               receiver.may_be_itself && tokens_[at].text.ends_with("contiguous");
@@ -152,6 +150,8 @@ class PointerReader {
       for (std::uint32_t token = body.begin; token < body.end && asked_.size() < most_asked;
            ++token) {
         if (asks_here(token)) asked_.push_back(question_at(token, scope));
+        const std::uint32_t dense = dense_tensor(token);
+        if (dense != no_token) asked_.push_back({token, {tokens_[dense].hash}, true});
       }
     }
     return std::any_of(asked_.begin(), asked_.end(), [&](const Question& asked) {
@@ -169,6 +169,25 @@ class PointerReader {
     }
     // `MemoryFormat::Contiguous` asks for nothing.
     return !tokens_[at - 1].is("::") && lower(token.text).find("contig") != std::string::npos;
+  }
+
+  // Where the tensor is named that this call makes dense, whatever it was: `x.resize_(`, or
+  // `x = torch::empty(`. No such call: no_token.
+  std::uint32_t dense_tensor(std::uint32_t at) const {
+    if (at < 4 || at + 1 >= tokens_.size() || !tokens_[at + 1].is('(')) return no_token;
+    std::uint32_t name = no_token;
+    if (tokens_[at].is("resize_") && is_access(tokens_[at - 1])) {
+      name = at - 2;
+    } else if (is_one_of(tokens_[at].text, making) && !tokens_[at].text.ends_with("_like") &&
+               is_torch_name(at) && tokens_[at - 3].is('=')) {
+      name = at - 4;
+    }
+    return name != no_token && tokens_[name].is_identifier() ? name : no_token;
+  }
+
+  bool is_torch_name(std::uint32_t at) const {
+    return at > 1 && tokens_[at - 1].is("::") &&
+           (tokens_[at - 2].is("torch") || tokens_[at - 2].is("at"));
   }
 
   // What the statement around a check names.
