@@ -427,6 +427,8 @@ Audit run_probe(const Options& options) {
     asked.program = probe.program;
     asked.python = options.python;
     asked.frameworks = options.frameworks;
+    asked.imports = options.imports;
+    asked.seed = options.seed;
     asked.workers = options.threads;
     asked.time_limit_seconds = options.probe_limit.value_or(asked.time_limit_seconds);
     asked.only = options.only;

@@ -91,6 +91,7 @@ std::string repro_command(const Options& options) {
   if (!options.config.empty()) command += " --config " + shell_word(real_path(options.config));
   if (options.no_ignore) command += " --no-ignore";
   for (const std::string& framework : options.frameworks) command += " --framework " + framework;
+  for (const std::string& module : options.imports) command += " --import " + shell_word(module);
   // Not the real path: a virtual environment is known by its link.
   if (options.python.find('/') != std::string::npos) {
     command += " --python " + shell_word(fs::absolute(options.python).string());

@@ -8,7 +8,14 @@ constexpr FrameworkFault faults[] = {
      "a batched call of a kernel whose elements depend on each other differs from separate calls"},
 };
 
-void check(const Facts& facts, Sink& sink) { judge_framework_rows(facts, faults, sink); }
+constexpr FrameworkFault operator_faults[] = {
+    {"batch", "gives something else for a batch than for separate calls"},
+};
+
+void check(const Facts& facts, Sink& sink) {
+  judge_framework_rows(facts, faults, sink);
+  judge_operator_rows(facts, operator_faults, sink);
+}
 
 }  // namespace
 
@@ -26,7 +33,7 @@ extern constinit const Rule batch_mismatch{
     .fix = "launch once for each row of the batch, or refuse to be batched",
     .severity = Severity::error,
     .tier = Tier::probe,
-    .inspects = "check of a framework that was made",
+    .inspects = "check of a framework, or call of an operator by one, that was made",
     .needs = {Key::probes},
     .check = check,
 };

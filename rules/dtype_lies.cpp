@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "rules/framework_rows.h"
 #include "rules/probe_facts.h"
 
 namespace opseal {
@@ -74,6 +75,10 @@ void check(const Facts& facts, Sink& sink) {
                  Severity::error);
   });
   findings.tell();
+  constexpr FrameworkFault faults[] = {
+      {"declared-dtype", "refuses dtypes that it is declared to serve"},
+  };
+  judge_operator_rows(facts, faults, sink);
 }
 
 }  // namespace

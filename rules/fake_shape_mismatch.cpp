@@ -5,6 +5,7 @@
 #include "opseal/rule.h"
 #include "opseal/text.h"
 #include "rules/dtype_words.h"
+#include "rules/framework_rows.h"
 
 namespace opseal {
 namespace {
@@ -168,13 +169,18 @@ void check(const Facts& facts, Sink& sink) {
   for_each_operator(facts, [&signatures](const Fact& manifest, const Fact& op) {
     signatures.judge(manifest, op);
   });
+  // What a framework saw when it called the operator.
+  constexpr FrameworkFault faults[] = {
+      {"fake", "gives other shapes or dtypes than its shape function promises"},
+  };
+  judge_operator_rows(facts, faults, sink);
 }
 
 }  // namespace
 
 extern constinit const Rule fake_shape_mismatch{
     .id = "fake-shape-mismatch",
-    .title = "shape function and kernel give different dtypes for equal inputs",
+    .title = "shape function and kernel give different dtypes or shapes for equal inputs",
     .rationale =
         "A compiler plans memory and the operators that follow by what the shape function says, "
         "and then runs the kernel. Where the two differ, the result is read as another dtype: "
@@ -186,8 +192,8 @@ extern constinit const Rule fake_shape_mismatch{
     .severity = Severity::error,
     .inspects =
         "kernel with a stated signature for inputs that the operator was traced with, or "
-        "for outputs whose dtypes it declares",
-    .needs = {Key::operators, Key::signatures},
+        "for outputs whose dtypes it declares; call of an operator by its framework",
+    .needs = {},
     .check = check,
 };
 

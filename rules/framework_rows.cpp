@@ -4,6 +4,7 @@
 
 #include "opseal/registration.h"
 #include "opseal/text.h"
+#include "rules/probe_facts.h"
 
 namespace opseal {
 
@@ -37,6 +38,29 @@ void judge_framework_rows(const Facts& facts, std::span<const FrameworkFault> fa
     sink.add(framework_subject(row), std::move(message), framework_evidence(row)).severity =
         fault->severity;
   });
+}
+
+void judge_operator_rows(const Facts& facts, std::span<const FrameworkFault> faults, Sink& sink) {
+  ProbeFindings findings(sink);
+  for_each_operator_row(facts, [&](const Fact& row) {
+    const auto fault = std::ranges::find(faults, row[Key::name].text(), &FrameworkFault::row);
+    if (fault == faults.end()) return;
+    const bool differs = row[Key::status].is("differs");
+    if (!differs && !row[Key::status].is("passed")) return;
+    sink.inspected();
+    if (!differs) return;
+    const std::string_view input = row[Key::input].text();
+    std::string message = quote(row[Key::operator_].text()) + ", called by " + framework_text(row) +
+                          ", " + std::string(fault->what);
+    if (!input.empty()) message += " along " + quote(input);
+    if (row[Key::seen].is_text()) message += ": " + std::string(row[Key::seen].text());
+    if (row[Key::expected].is_text())
+      message += "; expected " + std::string(row[Key::expected].text());
+    if (row[Key::arguments].is_list()) message += "; in a call " + call_text(row);
+    findings.add(row, std::string(fault->row) + '\0' + std::string(input), std::move(message),
+                 fault->severity);
+  });
+  findings.tell();
 }
 
 }  // namespace opseal

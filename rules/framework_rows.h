@@ -8,15 +8,31 @@
 
 namespace opseal {
 
-// Every check of a framework itself, of `probes`: calls `visit(row)`.
+// Every row that a framework was asked for, of `probes`: calls `visit(row)`.
 template <typename Visit>
-void for_each_framework_row(const Facts& facts, Visit visit) {
+void for_each_asked_row(const Facts& facts, Visit visit) {
   for (const Document& document : facts.documents) {
     for (const Fact row : facts.root(document)[Key::probes].items()) {
       if (row[Key::kind].is("framework") && row[Key::name].is_text() && row[Key::status].is_text())
         visit(row);
     }
   }
+}
+
+// Those of the framework itself.
+template <typename Visit>
+void for_each_framework_row(const Facts& facts, Visit visit) {
+  for_each_asked_row(facts, [&visit](const Fact& row) {
+    if (!row[Key::operator_].is_text()) visit(row);
+  });
+}
+
+// Those of operators that it called.
+template <typename Visit>
+void for_each_operator_row(const Facts& facts, Visit visit) {
+  for_each_asked_row(facts, [&visit](const Fact& row) {
+    if (row[Key::operator_].is_text()) visit(row);
+  });
 }
 
 // What it means that a check went otherwise than it should.
@@ -30,6 +46,10 @@ struct FrameworkFault {
 
 // Adds a finding for each row of these that `differs`; counts those with an answer.
 void judge_framework_rows(const Facts& facts, std::span<const FrameworkFault> faults, Sink& sink);
+
+// The same for rows of operators: `what` is what the operator does wrong. Calls that go wrong in one
+// way are told once.
+void judge_operator_rows(const Facts& facts, std::span<const FrameworkFault> faults, Sink& sink);
 
 // "`brainevent` 0.1.2"
 std::string framework_text(const Fact& row);

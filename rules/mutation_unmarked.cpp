@@ -9,6 +9,7 @@
 #include "opseal/schema_text.h"
 #include "opseal/text.h"
 #include "rules/odd_one_out.h"
+#include "rules/framework_rows.h"
 #include "rules/probe_facts.h"
 #include "rules/torch_names.h"
 
@@ -259,6 +260,10 @@ void check(const Facts& facts, Sink& sink) {
     });
   });
   findings.tell();
+  constexpr FrameworkFault faults[] = {
+      {"mutation", "writes to an argument that its declaration calls read-only"},
+  };
+  judge_operator_rows(facts, faults, sink);
 }
 
 }  // namespace

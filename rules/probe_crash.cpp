@@ -45,6 +45,15 @@ void check(const Facts& facts, Sink& sink) {
                  std::string(row[Key::reason].text("no answer")),
              framework_evidence(row));
   });
+  for_each_operator_row(facts, [&sink](const Fact& row) {
+    if (!has_verdict(row)) return;
+    sink.inspected();
+    if (!row[Key::status].is("crashed")) return;
+    sink.add(std::string(row[Key::operator_].text()),
+             quote(row[Key::operator_].text()) + ", called by " + framework_text(row) +
+                 ", ends the process: " + std::string(row[Key::reason].text("no answer")),
+             framework_evidence(row));
+  });
 }
 
 }  // namespace

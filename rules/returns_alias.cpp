@@ -7,6 +7,7 @@
 #include "opseal/schema_text.h"
 #include "opseal/text.h"
 #include "rules/kernel_roles.h"
+#include "rules/framework_rows.h"
 
 namespace opseal {
 namespace {
@@ -80,6 +81,12 @@ void check(const Facts& facts, Sink& sink) {
   AliasCheck aliases(sink);
   for_each_operator(
       facts, [&aliases](const Fact& manifest, const Fact& op) { aliases.look_at(manifest, op); });
+  // What torch saw when it called the operator.
+  constexpr FrameworkFault faults[] = {
+      {"alias", "hands back the memory of an argument where its schema promises a new tensor",
+       Severity::warning},
+  };
+  judge_operator_rows(facts, faults, sink);
 }
 
 }  // namespace
@@ -97,8 +104,10 @@ extern constinit const Rule returns_alias{
         R"("kernels": [{"platform": "CUDA", "function": {"name": "chunk", "parameters": ["x"]}, "aliases": ["x"]}]}]})",
     .fix = "return a copy, as in `x.clone()`",
     .severity = Severity::warning,
-    .inspects = "kernel of a custom operator whose parameters are known by name",
-    .needs = {Key::operators, Key::kernels, Key::schema, Key::aliases},
+    .inspects =
+        "kernel of a custom operator whose parameters are known by name, or call of an operator by "
+        "its framework",
+    .needs = {},
     .check = check,
 };
 

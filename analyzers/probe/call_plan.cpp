@@ -71,7 +71,7 @@ bool is_identifier(std::string_view text) {
 
 class DeclarationReader {
  public:
-  // `plain`: a C function is handed the attributes that it names, each in its own way.
+  // `plain`: a C function, and a framework, are handed attributes in ways of their own.
   Declaration read(const Fact& op, bool plain) {
     read_operands(op[Key::inputs], "inputs");
     declaration_.arguments = declaration_.operands.size();
@@ -336,7 +336,7 @@ std::string why_not(const Declaration& declaration, const Fact& kernel) {
 
 // Extents for the names: odd and different ones first, so that rows taken for columns show; then
 // nothing at all, one, many, and of several names each as nothing.
-std::vector<Sizes> choose_sizes(const Declaration& declaration) {
+std::vector<Sizes> choose_sizes(const Declaration& declaration, bool with_large) {
   const std::size_t count = declaration.extents.size();
   Sizes first(count);
   for (std::size_t at = 0; at < count; ++at) first[at] = static_cast<std::int64_t>(3 + 2 * at);
@@ -348,7 +348,8 @@ std::vector<Sizes> choose_sizes(const Declaration& declaration) {
     most_axes = std::max(most_axes, static_cast<std::size_t>(named));
   }
   const std::int64_t large = most_axes == 1 ? 1031 : most_axes == 2 ? 67 : most_axes == 3 ? 17 : 4;
-  std::vector<Sizes> sizes = {first, Sizes(count, 0), Sizes(count, 1), Sizes(count, large)};
+  std::vector<Sizes> sizes = {first, Sizes(count, 0), Sizes(count, 1)};
+  if (with_large) sizes.push_back(Sizes(count, large));
   constexpr std::size_t most_single = 8;
   for (std::size_t at = 0; count > 1 && at < std::min(count, most_single); ++at) {
     sizes.push_back(first);
@@ -368,29 +369,32 @@ std::string text_of(const Declaration& declaration, const Sizes& sizes) {
 
 class Planner {
  public:
-  Planner(const ProbeSubject& subject, std::uint32_t seed)
+  // `in_framework`: the operator is called by its framework, whatever its kernels are.
+  Planner(const ProbeSubject& subject, std::uint32_t seed, bool in_framework)
       : subject_(subject),
         seed_(seed),
-        declaration_(DeclarationReader().read(subject.op, subject.is_plain())) {}
+        in_framework_(in_framework),
+        declaration_(DeclarationReader().read(subject.op, in_framework || subject.is_plain())) {}
 
   CallPlan plan() {
     for (const Operand& operand : declaration_.operands) plan_.names.push_back(operand.name);
     plan_.skipped = declaration_.skipped;
     if (plan_.skipped.empty()) plan_.skipped = why_not(declaration_, subject_.kernel);
-    if (plan_.skipped.empty() && subject_.is_plain()) {
+    if (plan_.skipped.empty() && subject_.is_plain() && !in_framework_) {
       plain_.emplace(subject_.op, subject_.kernel, plan_.names, declaration_.extents);
       plan_.skipped = plain_->skipped();
     }
-    if (plan_.skipped.empty()) read_early();
+    if (plan_.skipped.empty() && !in_framework_) read_early();
     if (!plan_.skipped.empty()) return std::move(plan_);
     const Combinations combinations = find_combinations(declaration_, subject_.kernel);
     plan_.skipped = combinations.skipped;
-    const std::vector<Sizes> sizes = choose_sizes(declaration_);
+    const std::vector<Sizes> sizes = choose_sizes(declaration_, !in_framework_);
     for (const std::vector<std::string>& dtypes : combinations.declared) {
       for (const Sizes& one : sizes) add(dtypes, one, true);
     }
     // A C function isn't told of dtypes, and can't refuse any.
-    if (!combinations.declared.empty() && !plain_) add_undeclared(combinations, sizes.front());
+    const bool asks_others = !plain_ && !in_framework_;
+    if (!combinations.declared.empty() && asks_others) add_undeclared(combinations, sizes.front());
     return std::move(plan_);
   }
 
@@ -518,6 +522,7 @@ class Planner {
 
   const ProbeSubject& subject_;
   std::uint32_t seed_;
+  bool in_framework_;
   Declaration declaration_;
   std::vector<ffi::EarlyHandler> early_;
   std::optional<PlainPlan> plain_;
@@ -527,7 +532,17 @@ class Planner {
 }  // namespace
 
 CallPlan plan_calls(const ProbeSubject& subject, std::uint32_t seed) {
-  return Planner(subject, seed).plan();
+  return Planner(subject, seed, false).plan();
+}
+
+CallPlan plan_framework_calls(const Fact& op, std::uint32_t seed) {
+  ProbeSubject subject;
+  subject.op = op;
+  for (const Fact kernel : op[Key::kernels].items()) {
+    const bool says = kernel[Key::signatures].is_list() || kernel[Key::dtypes].is_list();
+    if (!subject.kernel.said() && says) subject.kernel = kernel;
+  }
+  return Planner(subject, seed, true).plan();
 }
 
 }  // namespace opseal

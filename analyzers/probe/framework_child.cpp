@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <system_error>
@@ -14,6 +15,7 @@
 
 #include "analyzers/child_process.h"
 #include "analyzers/export_child.h"
+#include "analyzers/probe/framework_operators.h"
 #include "analyzers/probe/sandbox.h"
 #include "analyzers/python_program.h"
 
@@ -23,6 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_answer_bytes = std::size_t{1} << 20;
+// Of one process.
+constexpr std::size_t most_rows = 10000;
 
 // A fresh folder, for everything that a framework and its compilers write.
 class Scratch {
@@ -75,7 +79,19 @@ std::string text_of(const nlohmann::json& line, const char* name) {
   return found != line.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-Heard read_lines(const std::string& answer, const FrameworkCheck& check) {
+// What a process may state, and for which argument.
+struct Task {
+  std::string_view check;
+  std::vector<std::string_view> rows;
+  bool twice = false;
+  // Rows are of operators, any number of them.
+  bool open = false;
+  // Becomes a file in its folder, whose path is the argument.
+  std::string plan{};
+  const char* argument = nullptr;
+};
+
+Heard read_lines(const std::string& answer, const Task& check) {
   Heard heard;
   std::istringstream in(answer);
   for (std::string text; std::getline(in, text);) {
@@ -89,11 +105,15 @@ Heard read_lines(const std::string& answer, const FrameworkCheck& check) {
     }
     const std::string name = text_of(line, "row");
     const std::string status = text_of(line, "status");
-    const auto row = std::find(check.rows.begin(), check.rows.end(), name);
-    if (row == check.rows.end()) continue;
-    if (status != "passed" && status != "differs" && !(check.twice && status == "seen")) continue;
+    if (std::find(check.rows.begin(), check.rows.end(), name) == check.rows.end()) continue;
+    const bool known = status == "passed" || status == "differs" ||
+                       (check.twice && status == "seen") || (check.open && status == "skipped");
+    if (!known || heard.rows.size() == most_rows) continue;
     FrameworkRow& stated = heard.rows.emplace_back();
-    stated.name = *row;
+    stated.name = name;
+    stated.operator_name = text_of(line, "operator");
+    stated.call = text_of(line, "call");
+    stated.input = text_of(line, "input");
     stated.status = status;
     stated.reason = text_of(line, "reason");
     stated.expected = text_of(line, "expected");
@@ -143,8 +163,8 @@ FrameworkRow missing_row(const ChildResult& child, const Heard& heard, double ti
   return row;
 }
 
-FrameworkAnswer run_once(const Framework& framework, const FrameworkCheck& check,
-                         const FrameworkRunner& runner, const char* argument) {
+FrameworkAnswer run_once(const Framework& framework, const Task& task,
+                         const FrameworkRunner& runner) {
   const auto start = std::chrono::steady_clock::now();
   const Scratch scratch;
   ChildRequest request;
@@ -155,24 +175,45 @@ FrameworkAnswer run_once(const Framework& framework, const FrameworkCheck& check
   }
   for (const std::string_view word :
        {std::string_view("-B"), std::string_view("-c"), python_bootstrap(),
-        std::string_view("--probe"), framework.name, check.name}) {
+        std::string_view("--probe"), framework.name, task.check}) {
     request.arguments.emplace_back(word);
   }
-  if (argument != nullptr) request.arguments.emplace_back(argument);
+  if (task.argument != nullptr) request.arguments.emplace_back(task.argument);
+  if (!task.plan.empty()) {
+    const std::string path = scratch.path() + "/plan.json";
+    std::ofstream(path, std::ios::binary) << task.plan;
+    request.arguments.push_back(path);
+  }
   request.environment = environment_in(scratch.path());
   request.input = framed_python_scripts();
   request.time_limit_seconds = runner.time_limit_seconds;
   request.answer_limit = most_answer_bytes;
   request.shows_output = false;
   const ChildResult child = run_child(request);
-  Heard heard = read_lines(child.answer, check);
+  Heard heard = read_lines(child.answer, task);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   FrameworkAnswer answer;
   answer.version = heard.version;
   answer.lacks = heard.lacks;
   answer.missing = child.end == ChildEnd::exited && heard.end == "missing";
+  if (task.open) {
+    answer.rows = std::move(heard.rows);
+    for (FrameworkRow& row : answer.rows) row.seconds = took.count();
+    const bool ended = child.end == ChildEnd::exited && child.code == 0 && heard.end.empty();
+    if (ended && !answer.rows.empty()) return answer;
+    FrameworkRow row;
+    if (!ended) row = missing_row(child, heard, runner.time_limit_seconds);
+    if (ended) {
+      row.status = "skipped";
+      row.reason = "nothing could be asked of it";
+    }
+    row.name = task.rows.front();
+    row.seconds = took.count();
+    answer.rows.push_back(std::move(row));
+    return answer;
+  }
   bool told = false;
-  for (const std::string_view name : check.rows) {
+  for (const std::string_view name : task.rows) {
     const auto stated = std::find_if(heard.rows.begin(), heard.rows.end(),
                                      [name](const FrameworkRow& row) { return row.name == name; });
     FrameworkRow row;
@@ -198,10 +239,13 @@ FrameworkAnswer run_once(const Framework& framework, const FrameworkCheck& check
 
 FrameworkAnswer run_framework_check(const Framework& framework, const FrameworkCheck& check,
                                     const FrameworkRunner& runner) {
-  if (!check.twice) return run_once(framework, check, runner, nullptr);
-  FrameworkAnswer answer = run_once(framework, check, runner, "first");
+  Task task{check.name, check.rows, check.twice, check.open};
+  if (!check.twice) return run_once(framework, task, runner);
+  task.argument = "first";
+  FrameworkAnswer answer = run_once(framework, task, runner);
   if (answer.missing) return answer;
-  const FrameworkAnswer second = run_once(framework, check, runner, "second");
+  task.argument = "second";
+  const FrameworkAnswer second = run_once(framework, task, runner);
   for (std::size_t at = 0; at < answer.rows.size(); ++at) {
     FrameworkRow& row = answer.rows[at];
     const FrameworkRow& other = second.rows[at];
@@ -218,6 +262,13 @@ FrameworkAnswer run_framework_check(const Framework& framework, const FrameworkC
     }
   }
   return answer;
+}
+
+FrameworkAnswer run_framework_operator(const Framework& framework, const std::string& plan,
+                                       const FrameworkRunner& runner) {
+  const std::span<const std::string_view> names = operator_row_names();
+  const Task task{"operators", {names.begin(), names.end()}, false, true, plan};
+  return run_once(framework, task, runner);
 }
 
 int run_framework_child(std::span<char* const> arguments) {

@@ -10,7 +10,12 @@
 namespace opseal {
 
 struct FrameworkRow {
-  std::string_view name;
+  std::string name;
+  // Of an operator: which, and by which call of its plan; empty: of the framework itself.
+  std::string operator_name;
+  std::string call;
+  // Of which input it speaks, if of one.
+  std::string input;
   // `passed`, `differs`, `crashed`, `timed_out`, `no_answer`, `skipped`
   std::string status;
   std::string reason;
@@ -42,6 +47,11 @@ struct FrameworkRunner {
 // folder that is gone afterwards.
 FrameworkAnswer run_framework_check(const Framework& framework, const FrameworkCheck& check,
                                     const FrameworkRunner& runner);
+
+// Rows of calls that an operator's plan (see framework_operators.h) asks for. One whose process came
+// to no good end has a row `operator` besides.
+FrameworkAnswer run_framework_operator(const Framework& framework, const std::string& plan,
+                                       const FrameworkRunner& runner);
 
 // Not for users: how the program starts itself.
 inline constexpr std::string_view framework_child_argument = "--framework-child";

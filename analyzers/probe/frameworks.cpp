@@ -1,7 +1,7 @@
 #include "analyzers/probe/frameworks.h"
 
 #include <algorithm>
-#include <atomic>
+#include <list>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -10,6 +10,8 @@
 
 #include "analyzers/fact_writer.h"
 #include "analyzers/probe/framework_child.h"
+#include "analyzers/probe/framework_operators.h"
+#include "analyzers/probe/probe_operands.h"
 #include "analyzers/python_program.h"
 #include "opseal/side_by_side.h"
 #include "opseal/text.h"
@@ -22,14 +24,27 @@ constexpr std::string_view gpu = "needs a GPU";
 // A check whose only row has its name.
 FrameworkCheck alone(std::string_view name) { return {name, {name}}; }
 
+// A check of a framework, or an operator that it calls.
 struct Task {
   const Framework* framework;
   const FrameworkCheck* check;
   FrameworkAnswer answer{};
+  const FrameworkOperator* op = nullptr;
 };
 
 std::string identity_of(const Framework& framework, std::string_view row) {
   return std::string(framework.name) + '/' + std::string(row);
+}
+
+// `torch/lib::op/fake/f32,f32/n=3`; what isn't said is left out.
+std::string identity_of(const Task& task, const FrameworkRow& row) {
+  std::string identity(task.framework->name);
+  const std::string& name = task.op == nullptr ? row.operator_name : task.op->name;
+  for (const std::string_view part : {std::string_view(name), std::string_view(row.name),
+                                      std::string_view(row.call), std::string_view(row.input)}) {
+    if (!part.empty()) identity += '/' + std::string(part);
+  }
+  return identity;
 }
 
 bool is_wanted(const FrameworkOptions& options, const std::string& identity) {
@@ -48,29 +63,57 @@ std::vector<Task> plan_tasks(const FrameworkOptions& options) {
       continue;
     }
     for (const FrameworkCheck& check : framework.checks) {
-      const bool wanted = std::any_of(
-          check.rows.begin(), check.rows.end(),
-          [&](std::string_view row) { return is_wanted(options, identity_of(framework, row)); });
+      // Which operators it speaks of is known afterwards.
+      const bool wanted =
+          check.open ||
+          std::any_of(check.rows.begin(), check.rows.end(), [&](std::string_view row) {
+            return is_wanted(options, identity_of(framework, row));
+          });
       if (wanted) tasks.push_back({&framework, &check});
     }
   }
   return tasks;
 }
 
+// Some row that it may state is wanted.
+bool may_be_wanted(const FrameworkOptions& options, const Framework& framework,
+                   const FrameworkOperator& one) {
+  if (options.only.empty()) return true;
+  Task task{&framework, nullptr, {}, &one};
+  for (const std::string_view name : operator_row_names()) {
+    FrameworkRow row;
+    row.name = name;
+    if (is_wanted(options, identity_of(task, row))) return true;
+    for (const PlannedCall& call : one.calls.calls) {
+      row.call = call.identity;
+      if (is_wanted(options, identity_of(task, row))) return true;
+    }
+  }
+  return false;
+}
+
 void run_task(Task& task, const FrameworkRunner& runner) {
   FrameworkRow given_up;
-  if (!task.check->lack.empty()) {
+  const bool skipped_operator = task.op != nullptr && task.op->calls.calls.empty();
+  if (skipped_operator || (task.check != nullptr && !task.check->lack.empty())) {
     given_up.status = "skipped";
-    given_up.reason = task.check->lack;
+    given_up.reason = skipped_operator ? task.op->calls.skipped : std::string(task.check->lack);
   } else {
     try {
-      task.answer = run_framework_check(*task.framework, *task.check, runner);
+      task.answer = task.op != nullptr
+                        ? run_framework_operator(*task.framework, task.op->plan, runner)
+                        : run_framework_check(*task.framework, *task.check, runner);
       return;
     } catch (const std::system_error& error) {
       // The machine has no process, folder or memory to give; the others go on.
       given_up.status = "no_answer";
       given_up.reason = error.what();
     }
+  }
+  if (task.op != nullptr) {
+    given_up.name = operator_row_names().front();
+    task.answer.rows.push_back(given_up);
+    return;
   }
   for (const std::string_view row : task.check->rows) {
     given_up.name = row;
@@ -101,9 +144,9 @@ class RowWriter {
     for (const Task& task : tasks) {
       if (task.answer.missing) continue;
       for (const FrameworkRow& row : task.answer.rows) {
-        const std::string identity = identity_of(*task.framework, row.name);
+        const std::string identity = identity_of(task, row);
         if (!is_wanted(options, identity)) continue;
-        write_one(*task.framework, version_of(tasks, *task.framework), identity, row);
+        write_one(task, version_of(tasks, *task.framework), identity, row);
         ++written;
       }
     }
@@ -124,28 +167,50 @@ class RowWriter {
   }
 
   void text(Key key, std::string_view value) {
-    if (!value.empty()) writer_.add_text(key, value, 0, 0);
+    if (!value.empty()) writer_.add_text(key, value, place_.offset, place_.length);
   }
 
-  void write_one(const Framework& framework, const std::string& version,
-                 const std::string& identity, const FrameworkRow& row) {
-    const std::uint32_t object = writer_.open(Key::none, NodeType::object, 0);
+  void write_one(const Task& task, const std::string& version, const std::string& identity,
+                 const FrameworkRow& row) {
+    // An operator's rows stand where the manifest states it.
+    place_ = task.op == nullptr ? where_ : task.op->op.where();
+    facts_.other_files.push_back({writer_.next(), place_.file});
+    const std::uint32_t object = writer_.open(Key::none, NodeType::object, place_.offset);
     text(Key::kind, "framework");
     text(Key::identity, identity);
-    text(Key::system, framework.name);
+    text(Key::operator_, task.op == nullptr ? row.operator_name : task.op->name);
+    text(Key::system, task.framework->name);
     text(Key::version, version);
     text(Key::name, row.name);
+    text(Key::input, row.input);
     text(Key::status, row.status);
     text(Key::reason, row.reason);
     text(Key::expected, row.expected);
     text(Key::seen, row.seen);
-    if (row.seconds > 0) writer_.add_real(Key::seconds, row.seconds, 0, 0);
-    writer_.close(object, 0);
+    if (task.op != nullptr) write_call(*task.op, row.call);
+    if (row.seconds > 0) {
+      writer_.add_real(Key::seconds, row.seconds, place_.offset, place_.length);
+    }
+    writer_.close(object, place_.offset + place_.length);
+  }
+
+  // The operands of the call of that identity, where it is one of the plan.
+  void write_call(const FrameworkOperator& one, const std::string& identity) {
+    for (const PlannedCall& call : one.calls.calls) {
+      if (call.identity != identity) continue;
+      write_probe_operands(writer_, place_, Key::arguments, call.question.arguments);
+      write_probe_operands(writer_, place_, Key::results, call.question.results);
+      writer_.add(Key::declared, NodeType::truth, call.declared ? 1 : 0, place_.offset,
+                  place_.length);
+      return;
+    }
   }
 
   Facts& facts_;
   FactWriter writer_;
   Location where_;
+  // Of the row that is written.
+  Location place_;
 };
 
 }  // namespace
@@ -181,13 +246,27 @@ std::span<const Framework> all_frameworks() {
            alone("rebuild-same-target"),
            alone("error-no-target"),
            {"batch", {"batch", "batch-nested"}},
-       }},
+       },
+       true},
   };
   return frameworks;
 }
 
 ProbeRun run_framework_probes(const FrameworkOptions& options, Facts& facts) {
   std::vector<Task> tasks = plan_tasks(options);
+  // Their addresses are kept.
+  std::list<FrameworkOperator> operators;
+  for (const Framework& framework : all_frameworks()) {
+    const bool asked = std::find(options.frameworks.begin(), options.frameworks.end(),
+                                 framework.name) != options.frameworks.end();
+    if (!asked || !framework.calls_operators) continue;
+    for (FrameworkOperator& one :
+         plan_framework_operators(facts, framework.name, options.imports, options.seed)) {
+      if (!may_be_wanted(options, framework, one)) continue;
+      operators.push_back(std::move(one));
+      tasks.push_back({&framework, nullptr, {}, &operators.back()});
+    }
+  }
   const std::optional<std::string> python = find_python(options.python);
   if (!python) {
     facts.problems.push_back({Location{}, no_python_message(options.python), {}, Severity::error});

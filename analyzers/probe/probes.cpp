@@ -12,6 +12,7 @@
 #include "analyzers/probe/child.h"
 #include "analyzers/probe/ffi_question.h"
 #include "analyzers/probe/pool.h"
+#include "analyzers/probe/probe_operands.h"
 #include "analyzers/probe/probe_result.h"
 #include "analyzers/probe/probe_values.h"
 #include "analyzers/probe/subjects.h"
@@ -416,31 +417,6 @@ class ProbeWriter {
   std::uint32_t open(Key key, NodeType type) { return writer_.open(key, type, where_.offset); }
   void close(std::uint32_t container) { writer_.close(container, where_.offset + where_.length); }
 
-  void write_operands(Key key, const std::vector<ffi::QuestionOperand>& operands) {
-    const std::uint32_t list = open(key, NodeType::list);
-    for (const ffi::QuestionOperand& operand : operands) {
-      const std::uint32_t object = open(Key::none, NodeType::object);
-      const ffi::DtypeInfo* dtype = ffi::find_dtype_number(operand.dtype);
-      const std::uint32_t dtypes = open(Key::dtypes, NodeType::list);
-      if (dtype != nullptr) text(Key::none, dtype->word);
-      close(dtypes);
-      const std::uint32_t shape = open(Key::shape, NodeType::list);
-      for (const std::int64_t extent : operand.dims) {
-        count(Key::none, static_cast<std::uint32_t>(extent));
-      }
-      close(shape);
-      if (!operand.strides.empty()) {
-        const std::uint32_t strides = open(Key::strides, NodeType::list);
-        for (const std::int64_t stride : operand.strides) {
-          writer_.add_real(Key::none, static_cast<double>(stride), where_.offset, where_.length);
-        }
-        close(strides);
-      }
-      close(object);
-    }
-    close(list);
-  }
-
   void write_one(const ProbeSubject& subject, const ProbeResult& result, std::uint32_t seed) {
     where_ = place_of(subject).where();
     facts_.other_files.push_back({writer_.next(), where_.file});
@@ -456,8 +432,8 @@ class ProbeWriter {
     text(Key::status, result.status);
     text(Key::reason, result.reason);
     if (result.calls) {
-      write_operands(Key::arguments, result.question.arguments);
-      write_operands(Key::results, result.question.results);
+      write_probe_operands(writer_, where_, Key::arguments, result.question.arguments);
+      write_probe_operands(writer_, where_, Key::results, result.question.results);
       // Nobody says of a view that it is served.
       if (result.question.kind != ffi::QuestionKind::view) {
         truth(Key::declared, result.declared);

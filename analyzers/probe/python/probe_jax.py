@@ -170,7 +170,14 @@ def batch(rows):
     judge_batches(rows, call, jax, jnp)
 
 
+def operators(rows, path):
+    from _opseal_probe_jax_operators import run_operators
+
+    run_operators(rows, path)
+
+
 CHECKS = {
+    "operators": operators,
     "rebuild-same-target": rebuild_same_target,
     "error-no-target": error_no_target,
     "batch": batch,
