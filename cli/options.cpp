@@ -155,8 +155,9 @@ void add_probe(CLI::App& app, Options& options, std::vector<std::string>& report
       ->type_name("PATH")
       ->needs(framework);
   probe
-      ->add_option("--import", options.imports,
-                   "module of Python that registers operators which a manifest describes; repeatable")
+      ->add_option(
+          "--import", options.imports,
+          "module of Python that registers operators which a manifest describes; repeatable")
       ->type_name("MODULE")
       ->needs(framework)
       ->allow_extra_args(false);

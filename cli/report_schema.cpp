@@ -87,6 +87,7 @@ std::string report_schema() {
         "version": {"type": "string", "description": "of that framework"},
         "name": {"type": "string", "description": "of `framework`: the check"},
         "operator": {"type": "string"},
+        "input": {"type": "string", "description": "of the operator, of which a framework's check speaks"},
         "platform": {"type": "string"},
         "library": {"type": "string"},
         "symbol": {"type": "string"},

@@ -22,8 +22,7 @@ extern constinit const Rule etp_xydw_numeric{
         "implementation.",
     .example =
         R"({"opseal_manifest": 1, "probes": [{"kind": "framework", "system": "jax", "operator": "scan", "name": "etp", "status": "differs", "expected": "0.5 at element [0, 1]", "seen": "0.25"}]})",
-    .fix =
-        "let the rule give the derivative with respect to the weight",
+    .fix = "let the rule give the derivative with respect to the weight",
     .severity = Severity::error,
     .tier = Tier::probe,
     .inspects = "rule of an operator that was held against its implementation",

@@ -52,7 +52,7 @@ void judge_operator_rows(const Facts& facts, std::span<const FrameworkFault> fau
     const std::string_view input = row[Key::input].text();
     std::string message = quote(row[Key::operator_].text()) + ", called by " + framework_text(row) +
                           ", " + std::string(fault->what);
-    if (!input.empty()) message += " along " + quote(input);
+    if (!input.empty()) message += ", input " + quote(input);
     if (row[Key::seen].is_text()) message += ": " + std::string(row[Key::seen].text());
     if (row[Key::expected].is_text())
       message += "; expected " + std::string(row[Key::expected].text());

@@ -47,8 +47,8 @@ struct FrameworkFault {
 // Adds a finding for each row of these that `differs`; counts those with an answer.
 void judge_framework_rows(const Facts& facts, std::span<const FrameworkFault> faults, Sink& sink);
 
-// The same for rows of operators: `what` is what the operator does wrong. Calls that go wrong in one
-// way are told once.
+// The same for rows of operators: `what` is what the operator does wrong. Calls that go wrong in
+// one way are told once.
 void judge_operator_rows(const Facts& facts, std::span<const FrameworkFault> faults, Sink& sink);
 
 // "`brainevent` 0.1.2"

@@ -8,8 +8,8 @@
 #include "opseal/rule.h"
 #include "opseal/schema_text.h"
 #include "opseal/text.h"
-#include "rules/odd_one_out.h"
 #include "rules/framework_rows.h"
+#include "rules/odd_one_out.h"
 #include "rules/probe_facts.h"
 #include "rules/torch_names.h"
 
@@ -281,7 +281,7 @@ extern constinit const Rule mutation_unmarked{
     .fix = "mark the argument in the schema, as in `Tensor(a!) out`",
     .severity = Severity::error,
     .inspects = "operator whose name or operands say that it writes and whose marks are stated",
-    .needs = {Key::operators, Key::name},
+    .needs = {},
     .check = check,
 };
 

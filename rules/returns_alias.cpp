@@ -6,8 +6,8 @@
 #include "opseal/rule.h"
 #include "opseal/schema_text.h"
 #include "opseal/text.h"
-#include "rules/kernel_roles.h"
 #include "rules/framework_rows.h"
+#include "rules/kernel_roles.h"
 
 namespace opseal {
 namespace {

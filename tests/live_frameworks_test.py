@@ -8,12 +8,14 @@ compiler and some minutes, but no GPU. Prints the seconds of each row.
 
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
 
 import live_export_test
 import live_support
+import live_torch_test
 
 PASSED, DIFFERS, SKIPPED = "passed", "differs", "skipped"
 # The rows of brainevent, with the status in 0.1.2 and in 0.2.1, and a part of what is seen in each.
@@ -64,6 +66,13 @@ JAX = {
     "batch": (PASSED, "as separate calls"),
     "batch-nested": (PASSED, "as separate calls"),
 }
+TORCH = {
+    "rebuild-same-target": (PASSED, "303.0"),
+    "backend-warmcache": (PASSED, "303.0"),
+    "error-no-kernel": (PASSED, "opseal_probe::elsewhere"),
+    "batch": (PASSED, "as separate calls"),
+    "batch-nested": (PASSED, "as separate calls"),
+}
 # Environment: its rows, its findings.
 CASES = {
     "brainevent-0.1.2": (
@@ -82,6 +91,35 @@ CASES = {
         {"probe-framework": 2},
     ),
     "jax-0.10.2": (JAX, {}),
+    "torch-2.15.0": (TORCH, {}),
+}
+# Operators of framework_operators/lying_*.py: which rule tells of which, and nothing of others.
+LIES = {
+    "jax-0.10.2": {
+        "opseal_loses_rule": {"jvp-numeric"},
+        "opseal_wrong_rule": {"jvp-numeric"},
+        "opseal_wrong_transpose": {"transpose-numeric"},
+        "opseal_mixes_rows": {"batch-mismatch"},
+        "opseal_wrong_promise": {"fake-shape-mismatch"},
+        "lying_jax::wrong_backward": {"transpose-numeric"},
+        "lying_jax::singles_only": {"dtype-lies"},
+    },
+    "torch-2.15.0": {
+        "opseal_lies::wrong_gradient": {"transpose-numeric"},
+        "opseal_lies::wrong_fake": {"fake-shape-mismatch"},
+        "opseal_lies::writes": {"mutation-unmarked"},
+        "opseal_lies::singles_only": {"dtype-lies"},
+        "opseal_lies::mixes_rows": {"batch-mismatch"},
+        "opseal_lies::shares": {"returns-alias"},
+    },
+}
+# What has to pass of an honest operator.
+HONEST = {
+    "jax-0.10.2": ("opseal_honest", {"declared-dtype", "fake", "jvp", "transpose", "batch"}),
+    "torch-2.15.0": (
+        "opseal_lies::honest",
+        {"declared-dtype", "mutation", "alias", "fake", "gradient", "batch"},
+    ),
 }
 
 
@@ -106,11 +144,44 @@ def check(results, opseal, python, case):
         name = "{}{} {:.1f} s".format(label, row["name"], row.get("seconds", 0))
         fine = row["status"] == status and part in row.get("seen", "")
         results.require(name, fine, "{}, expected {} and {!r}".format(json.dumps(row), status, part))
-        results.compare(name + " version", row.get("version"), version)
+        results.compare(name + " version", row.get("version", "").partition("+")[0], version)
     counts = {}
     for finding in report["findings"]:
         counts[finding["rule"]] = counts.get(finding["rule"], 0) + 1
     results.compare(label + "findings", counts, findings)
+
+
+def check_operators(results, opseal, python, case):
+    framework = case.split("-")[0]
+    folder = live_support.REPOSITORY / "tests" / "framework_operators"
+    manifest = folder / "lying_{}.json".format(framework)
+    command = [opseal, "probe", "--no-config", "--no-ignore", "-o", "json", "--python", python]
+    command += ["--framework", framework, "--import", "lying_" + framework, str(manifest)]
+    environment = dict(os.environ, PYTHONPATH=str(folder))
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=1800, check=False, env=environment
+    )
+    label = case + " operators "
+    try:
+        report = json.loads(done.stdout)
+    except ValueError:
+        results.add("failed", label + "report", done.stderr[-2000:])
+        return
+    told = {}
+    for finding in report["findings"]:
+        told.setdefault(finding["subject"], set()).add(finding["rule"])
+    results.compare(label + "exit code", done.returncode, 1)
+    names = json.loads(manifest.read_text(encoding="utf-8"))["operators"]
+    for one in names:
+        name = "::".join(part for part in (one.get("namespace"), one["name"]) if part)
+        results.compare(label + name, told.pop(name, set()), LIES[case].get(name, set()))
+    results.compare(label + "others", told, {})
+    honest, checks = HONEST[case]
+    rows = [row for row in report["probes"] if row.get("operator") == honest]
+    results.compare(label + honest + " checks", {row["name"] for row in rows}, checks)
+    results.compare(label + honest + " passes", {row["status"] for row in rows}, {PASSED})
+    absent = [row for row in report["probes"] if row.get("operator", "").endswith("absent")]
+    results.compare(label + "absent", [row["status"] for row in absent], [SKIPPED])
 
 
 def main():
@@ -122,7 +193,7 @@ def main():
     arguments = parser.parse_args()
     opseal = str(pathlib.Path(arguments.opseal).absolute())
     results = live_support.Results()
-    cases = {case.name: case for case in live_export_test.CASES}
+    cases = {case.name: case for case in live_export_test.CASES + live_torch_test.CASES}
     for name in CASES:
         case = cases[name]
         if arguments.only and case.name not in arguments.only:
@@ -133,6 +204,8 @@ def main():
             results.add("skipped", case.name, str(reason))
             continue
         check(results, opseal, str(python), name)
+        if name in LIES:
+            check_operators(results, opseal, str(python), name)
     counts = [results.counts[outcome] for outcome in ("passed", "failed", "skipped")]
     print("{} passed, {} failed, {} skipped".format(*counts))
     return 1 if results.counts["failed"] else 0

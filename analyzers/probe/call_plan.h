@@ -39,9 +39,9 @@ struct CallPlan {
 // nobody wrote down accuses nobody.
 CallPlan plan_calls(const ProbeSubject& subject, std::uint32_t seed);
 
-// The calls by which a framework is asked for an operator of its registry: those that its declaration
-// promises, without large extents. Attributes are not in the questions: a framework has them in
-// words of its own.
+// The calls by which a framework is asked for an operator of its registry: those that its
+// declaration promises, without large extents. Attributes are not in the questions: a framework has
+// them in words of its own.
 CallPlan plan_framework_calls(const Fact& op, std::uint32_t seed);
 
 }  // namespace opseal

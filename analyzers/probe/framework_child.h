@@ -48,8 +48,8 @@ struct FrameworkRunner {
 FrameworkAnswer run_framework_check(const Framework& framework, const FrameworkCheck& check,
                                     const FrameworkRunner& runner);
 
-// Rows of calls that an operator's plan (see framework_operators.h) asks for. One whose process came
-// to no good end has a row `operator` besides.
+// Rows of calls that an operator's plan (see framework_operators.h) asks for. One whose process
+// came to no good end has a row `operator` besides.
 FrameworkAnswer run_framework_operator(const Framework& framework, const std::string& plan,
                                        const FrameworkRunner& runner);
 

@@ -78,6 +78,12 @@ std::string lacking_value(const Fact& op) {
   return {};
 }
 
+// Who builds on JAX's primitives is called by JAX.
+bool is_for(std::string_view system, const Fact& own) {
+  const bool on_jax = own.is("brainevent") || own.is("braintrace");
+  return !own.is_text() || own.is(system) || (system == "jax" && on_jax);
+}
+
 // A registry of thousands that says no shape is no list of what shall be called.
 bool states_shapes(const Fact& op) {
   for (const Key side : {Key::inputs, Key::outputs}) {
@@ -91,9 +97,9 @@ bool states_shapes(const Fact& op) {
 }  // namespace
 
 std::span<const std::string_view> operator_row_names() {
-  static constexpr std::array<std::string_view, 9> names{
-      "operator", "declared-dtype", "fake",     "mutation", "alias",
-      "jvp",      "transpose",      "gradient", "batch"};
+  static constexpr std::array<std::string_view, 9> names{"operator",  "declared-dtype", "fake",
+                                                         "mutation",  "alias",          "jvp",
+                                                         "transpose", "gradient",       "batch"};
   return names;
 }
 
@@ -104,8 +110,7 @@ std::vector<FrameworkOperator> plan_framework_operators(const Facts& facts, std:
   for (const Document& document : facts.documents) {
     if (document.settings) continue;
     const Fact manifest = facts.root(document);
-    const Fact own = manifest[Key::system];
-    if (own.is_text() && !own.is(system)) continue;
+    if (!is_for(system, manifest[Key::system])) continue;
     for (const Fact op : manifest[Key::operators].items()) {
       if (!op[Key::name].is_text() || !states_shapes(op)) continue;
       if (operators.size() == most_operators) return operators;

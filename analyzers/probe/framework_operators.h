@@ -17,8 +17,8 @@ struct FrameworkOperator {
   // As manifest and framework say it: `lib::op`, or `op` where there is no namespace.
   std::string name;
   CallPlan calls;
-  // What its process reads, as JSON: `imports`, `seed`, and `operator` with `name` and `calls`, each
-  // with `identity`, `inputs` (`name`, `dtype`, `shape`, `written`, `indexes`), `outputs` and
+  // What its process reads, as JSON: `imports`, `seed`, and `operator` with `name` and `calls`,
+  // each with `identity`, `inputs` (`name`, `dtype`, `shape`, `written`, `indexes`), `outputs` and
   // `attributes` (`name`, `type`, `value`).
   std::string plan;
 };

@@ -248,6 +248,14 @@ std::span<const Framework> all_frameworks() {
            {"batch", {"batch", "batch-nested"}},
        },
        true},
+      {"torch",
+       {
+           alone("rebuild-same-target"),
+           alone("backend-warmcache"),
+           alone("error-no-kernel"),
+           {"batch", {"batch", "batch-nested"}},
+       },
+       true},
   };
   return frameworks;
 }

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tests/mutants/families.h"
@@ -28,6 +29,31 @@ bool break_targets(Place& place) { return differ(place, "targets-per-shape"); }
 bool break_rebuild(Place& place) { return differ(place, "rebuild-same-target"); }
 bool break_ownership(Place& place) { return differ(place, "callback-ownership"); }
 
+// An operator of the registry that its framework called.
+bool add_call(Place& place, std::string_view name) {
+  if (!has_items(place.manifest, "operators")) return false;
+  Json row = {{"kind", "framework"},
+              {"identity", "jax/op/jvp/f64,f64/n=3/x"},
+              {"operator", place.manifest["operators"][0]["name"]},
+              {"system", "jax"},
+              {"name", name},
+              {"input", "x"},
+              {"status", "passed"},
+              {"expected", "0.5"},
+              {"seen", "0.5"}};
+  place.item["probes"] = Json::array({row});
+  row["identity"] = "jax/op/jvp/f64,f64/n=3/y";
+  row["input"] = "y";
+  row["status"] = "differs";
+  row["seen"] = "0";
+  place.item["probes"].push_back(std::move(row));
+  return true;
+}
+
+bool lose_tangent(Place& place) { return add_call(place, "jvp"); }
+bool break_transpose(Place& place) { return add_call(place, "transpose"); }
+bool break_trace(Place& place) { return add_call(place, "etp"); }
+
 }  // namespace
 
 std::vector<Mistake> framework_mistakes() {
@@ -38,6 +64,9 @@ std::vector<Mistake> framework_mistakes() {
        table},
       {"batch-mismatch", "a batch goes into one launch", break_batch, table},
       {"batch-nested", "a second batch axis is taken for rows", break_nested_batch, table},
+      {"jvp-numeric", "a rule leaves an input out", lose_tangent, ""},
+      {"transpose-numeric", "a rule transposes nothing", break_transpose, ""},
+      {"etp-xydw-numeric", "a rule for traces forgets a factor", break_trace, ""},
       {"error-context-empty", "the error no longer names the platforms", break_error, table},
       {"key-ignores-shape-leak", "shapes come into the key of a target", break_targets, table},
       {"probe-framework", "the handler is no longer kept", break_ownership, table},

@@ -8,18 +8,14 @@ import jax.numpy as jnp
 import numpy
 
 from _opseal_probe_operators import (
-    MOST_ELEMENTS,
-    OFF,
-    TOLERANCE,
     TRANSPOSE_OFF,
     Derivative,
     Numbers,
-    as_reals,
+    OperatorRows,
+    batch_of,
     describe,
-    elements,
-    first_difference,
-    is_refused_for_dtypes,
-    is_near,
+    function_named,
+    product_texts,
     read_plan,
     widest,
 )
@@ -46,18 +42,6 @@ def primitives():
         for primitive in list(table):
             found.setdefault(getattr(primitive, "name", None), []).append(primitive)
     return found
-
-
-def function_named(name):
-    """`package.module::function`, or `package.module.function`."""
-    path = name.replace("::", ".")
-    module, _, attribute = path.rpartition(".")
-    if not module:
-        return None
-    try:
-        return getattr(importlib.import_module(module), attribute, None)
-    except ImportError:
-        return None
 
 
 class Operator:
@@ -102,30 +86,12 @@ def to_numpy(values):
     ]
 
 
-class Check:
-    """All rows of one operator."""
-
+class Check(OperatorRows):
     def __init__(self, rows, plan):
-        self.rows = rows
-        self.seed = plan["seed"]
-        self.calls = plan["operator"]["calls"]
-        self.operator = Operator(plan["operator"]["name"], self.calls[0]["attributes"])
+        super().__init__(rows, plan)
+        self.operator = Operator(self.name, self.calls[0]["attributes"])
         # Of each input: whether anything moves along it by its rule, and what is wrong with that.
         self.tangents = []
-
-    def judge(self, row, call, fine, expected, seen, name=""):
-        self.rows.write(
-            row=row,
-            call=call["identity"],
-            input=name,
-            status="passed" if fine else "differs",
-            expected=str(expected),
-            seen=str(seen),
-        )
-
-    def skip(self, row, call, reason, name=""):
-        identity = call["identity"]
-        self.rows.write(row=row, call=identity, input=name, status="skipped", reason=str(reason))
 
     def run(self):
         served = []
@@ -148,14 +114,9 @@ class Check:
         if call is not None:
             self.derivatives(call)
             self.tell_tangents(call)
-        self.batches(served)
-
-    def tell_refused(self, served, refused):
-        for call, error in refused:
-            if is_refused_for_dtypes(call, served):
-                self.judge("declared-dtype", call, False, "it is served", error)
-            else:
-                self.skip("declared-dtype", call, "is refused: " + error)
+        call = batch_of(served)
+        if call is not None:
+            self.batch(call)
 
     def fake(self, call, inputs, results):
         shapes = [jax.ShapeDtypeStruct(one.shape, one.dtype) for one in inputs]
@@ -218,7 +179,7 @@ class Check:
         except Exception as error:  # who is refused knows it
             self.skip("jvp", call, error_text(error), name)
             if "custom_vjp" in str(error):
-                self.reverse("gradient", call, inputs, at, name, direction, derivative.central)
+                self.gradient(call, inputs, at, name, direction, derivative)
             return
         moved = [None if one.dtype == jax.dtypes.float0 else numpy.asarray(one) for one in moved]
         try:
@@ -228,7 +189,7 @@ class Check:
         else:
             moves = any(numpy.abs(one).any() for one in moved if one is not None)
             self.tangents.append((name, moves, wrong))
-        self.reverse("transpose", call, inputs, at, name, direction, moved)
+        self.transpose(call, inputs, at, name, direction, moved)
 
     def tell_tangents(self, call):
         """Nothing may move a result by choice: along all inputs, or where a function stops it. A
@@ -241,51 +202,65 @@ class Check:
             expected, seen = wrong or ("the difference of two calls", "the same")
             self.judge("jvp", call, wrong is None, expected, seen, name)
 
-    def reverse(self, row, call, inputs, at, name, direction, moved):
-        """<J v, w> is <v, J^T w>, whatever the function is. `moved`: J v of each result."""
+    def pull_back(self, inputs, at, weights):
+        """The gradient along an input of results that are weighted so; None: with 0."""
 
         def along(value):
             values = list(inputs)
             values[at] = value
-            return [one for one in self.operator.call(*values) if one.dtype.kind == "f"]
+            return self.operator.call(*values)
 
+        results, back = jax.vjp(along, inputs[at])
+        cotangents = []
+        for one, weight in zip(results, weights):
+            if not jnp.issubdtype(one.dtype, jnp.floating):
+                cotangents.append(numpy.zeros(one.shape, jax.dtypes.float0))
+            elif weight is None:
+                cotangents.append(jnp.zeros_like(one))
+            else:
+                cotangents.append(jnp.asarray(weight, one.dtype))
+        return back(cotangents)[0]
+
+    def transpose(self, call, inputs, at, name, direction, moved):
+        """<J v, w> is <v, J^T w>, whatever the function is. `moved`: J v of each result."""
+        random = Numbers(call, self.seed + 77, False)
+        weights = [None if one is None else random.direction(one.shape) for one in moved]
         try:
-            results, back = jax.vjp(along, inputs[at])
-            random = Numbers(call, self.seed + 77, False)
-            weights = [random.direction(one.shape).astype(one.dtype.name) for one in results]
-            (gradient,) = back([jnp.asarray(one) for one in weights])
+            gradient = self.pull_back(inputs, at, weights)
         except Exception as error:
-            self.skip(row, call, error_text(error), name)
+            self.skip("transpose", call, error_text(error), name)
             return
-        given = [one for one in moved if one is not None]
-        forward = [a.astype(numpy.float64) * b for a, b in zip(given, weights)]
+        forward = [a.astype(numpy.float64) * b for a, b in zip(moved, weights) if b is not None]
         backward = numpy.asarray(gradient, numpy.float64) * direction
         left, right = sum(float(one.sum()) for one in forward), float(backward.sum())
         size = sum(float(numpy.abs(one).sum()) for one in forward)
         size += float(numpy.abs(backward).sum())
-        kind = inputs[at].dtype.name
         if not numpy.isfinite(size):
-            self.skip(row, call, "derivatives are no numbers", name)
+            self.skip("transpose", call, "derivatives are no numbers", name)
             return
-        if row == "gradient" and not all(abs(one).any() for one in given):
-            self.skip(row, call, "the function does not change here", name)
-            return
-        off = TRANSPOSE_OFF[kind] if row == "transpose" else OFF[kind]
-        expected, seen = "<J v, w> = {:.6g}".format(left), "<v, Jt w> = {:.6g}".format(right)
-        self.judge(row, call, abs(left - right) <= off * size, expected, seen, name)
+        near = abs(left - right) <= TRANSPOSE_OFF[inputs[at].dtype.name] * size
+        self.judge("transpose", call, near, *product_texts(left, right), name)
 
-    def batches(self, served):
-        for call in served:
-            if any(0 in one["shape"] for one in call["inputs"]) or elements(call) > MOST_ELEMENTS:
-                continue
-            if not call["inputs"] or all(one["indexes"] for one in call["inputs"]):
-                continue
-            self.batch(call)
+    def gradient(self, call, inputs, at, name, direction, derivative):
+        """Of a function that has no forward mode: J v from differences."""
+        try:
+            weights = derivative.weights(Numbers(call, self.seed + 77, False))
+            gradient = self.pull_back(inputs, at, weights)
+            judged = derivative.judge_gradient(weights, gradient, direction)
+        except Skip as reason:
+            self.skip("gradient", call, reason, name)
             return
+        except Exception as error:
+            self.skip("gradient", call, error_text(error), name)
+            return
+        if not judged[0] and not numpy.asarray(gradient).any():
+            self.skip("gradient", call, "its gradient is 0, which may be a choice", name)
+            return
+        self.judge("gradient", call, *judged, name)
 
     def batch(self, call):
-        kinds = [Numbers(call, self.seed + row, False).inputs() for row in range(BATCH)]
-        separate = [to_jax(call, values) for values in kinds]
+        numbers = [Numbers(call, self.seed + row, False).inputs() for row in range(BATCH)]
+        separate = [to_jax(call, values) for values in numbers]
         together = [jnp.stack(column) for column in zip(*separate)]
         try:
             alone = [to_numpy(self.operator.call(*row)) for row in separate]
@@ -293,28 +268,11 @@ class Check:
             batched = to_numpy(jax.vmap(self.operator.call)(*together))
         except NotImplementedError as error:
             self.skip("batch", call, error_text(error))
-            return
         except Exception as error:
             # A batch may be refused.
             self.skip("batch", call, "is refused: " + error_text(error))
-            return
-        expected = [numpy.stack(column) for column in zip(*alone)]
-        tolerance = max(TOLERANCE.get(one["dtype"].replace("f", "float"), 1e-4) for one in call["inputs"])
-        if not all(is_near(a, b, tolerance) for a, b in zip(as_reals(alone[0]), as_reals(again))):
-            self.skip("batch", call, "equal inputs give other results each time")
-            return
-        for at, (one, other) in enumerate(zip(expected, batched)):
-            if one.shape != other.shape:
-                self.judge("batch", call, False, describe([one]), describe([other]))
-                return
-            if is_near(*as_reals([one, other]), max(tolerance, 1e-4)):
-                continue
-            wide = as_reals([one, other])
-            far = numpy.abs(wide[0].astype(float) - wide[1].astype(float))
-            seen, wanted = first_difference(one, other, numpy.nan_to_num(far, nan=1e300))
-            self.judge("batch", call, False, wanted + ", as separate calls give", "{} of result {}".format(seen, at))
-            return
-        self.judge("batch", call, True, "as separate calls", "as separate calls")
+        else:
+            self.judge_batch(call, alone, again, batched)
 
 
 def run_operators(rows, path):

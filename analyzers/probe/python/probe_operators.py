@@ -1,15 +1,16 @@
 """Operators that a manifest describes, called through their framework.
 
-A plan (`framework_operators.h`) states the calls of one operator. Here stands what does not depend on
-the framework: the numbers that are handed over, and how results, derivatives and batches are held
-against each other. All of it is NumPy; a framework's script turns arrays into its own and back.
+A plan (`framework_operators.h`) states the calls of one operator. Here stands what does not depend
+on the framework: the numbers that are handed over, and how results, derivatives and batches are
+held against each other. All of it is NumPy; a framework's script turns arrays into its own and back.
 """
 
+import importlib
 import json
 
 import numpy
 
-from _opseal_probe_rows import Skip, error_text
+from _opseal_probe_rows import Skip
 
 # The distance of two floating results that were made in another order, of the largest number in
 # them; and the step of a difference, with how far it may be off a derivative.
@@ -28,14 +29,26 @@ def read_plan(path):
         return json.load(stream)
 
 
+def function_named(name):
+    """`package.module::function`, or `package.module.function`."""
+    path = name.replace("::", ".")
+    module, _, attribute = path.rpartition(".")
+    if not module:
+        return None
+    try:
+        return getattr(importlib.import_module(module), attribute, None)
+    except ImportError:
+        return None
+
+
 def is_floating(dtype):
     return dtype in ("f16", "bf16", "f32", "f64")
 
 
 def numpy_type(dtype):
     """The NumPy type that holds numbers of opseal's dtype; bfloat16 is held by float32."""
-    names = {"bool": "bool", "bf16": "float32", "f16": "float16", "f32": "float32", "f64": "float64"}
-    names.update({"c64": "complex64", "c128": "complex128"})
+    names = {"bool": "bool", "bf16": "float32", "c64": "complex64", "c128": "complex128"}
+    names.update({"f16": "float16", "f32": "float32", "f64": "float64"})
     for bits in (8, 16, 32, 64):
         names["i{}".format(bits)] = "int{}".format(bits)
         names["u{}".format(bits)] = "uint{}".format(bits)
@@ -126,6 +139,11 @@ def number_text(value):
     return "{:.6g}".format(float(value) + 0.0)
 
 
+def product_texts(left, right):
+    """0 has no sign in a report."""
+    return "<J v, w> = {:.6g}".format(left + 0.0), "<v, Jt w> = {:.6g}".format(right + 0.0)
+
+
 def first_difference(expected, seen, far):
     at = numpy.unravel_index(int(numpy.argmax(far)), far.shape)
     place = "[{}]".format(", ".join(str(index) for index in at))
@@ -137,6 +155,70 @@ def describe(values):
         "{}[{}]".format(value.dtype, ",".join(str(extent) for extent in value.shape))
         for value in values
     )
+
+
+class OperatorRows:
+    """What is seen of one operator."""
+
+    def __init__(self, rows, plan):
+        self.rows = rows
+        self.seed = plan["seed"]
+        self.calls = plan["operator"]["calls"]
+        self.name = plan["operator"]["name"]
+
+    def judge(self, row, call, fine, expected, seen, name=""):
+        self.rows.write(
+            row=row,
+            call=call["identity"],
+            input=name,
+            status="passed" if fine else "differs",
+            expected=str(expected),
+            seen=str(seen),
+        )
+
+    def skip(self, row, call, reason, name=""):
+        identity = call["identity"]
+        self.rows.write(row=row, call=identity, input=name, status="skipped", reason=str(reason))
+
+    def tell_refused(self, served, refused):
+        for call, error in refused:
+            if is_refused_for_dtypes(call, served):
+                self.judge("declared-dtype", call, False, "it is served", error)
+            else:
+                self.skip("declared-dtype", call, "is refused: " + error)
+
+    def judge_batch(self, call, alone, again, batched):
+        """`alone`: results of separate calls, of which the first was made twice."""
+        floats = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
+        kinds = [floats.get(one["dtype"], "float32") for one in call["inputs"] + call["outputs"]]
+        tolerance = max(TOLERANCE[kind] for kind in kinds)
+        if not all(is_near(a, b, tolerance) for a, b in zip(as_reals(alone[0]), as_reals(again))):
+            self.skip("batch", call, "equal inputs give other results each time")
+            return
+        expected = [numpy.stack(column) for column in zip(*alone)]
+        for at, (one, other) in enumerate(zip(expected, batched)):
+            if one.shape != other.shape:
+                self.judge("batch", call, False, describe([one]), describe([other]))
+                return
+            if is_near(*as_reals([one, other]), max(tolerance, 1e-4)):
+                continue
+            wide = as_reals([one, other])
+            far = numpy.nan_to_num(numpy.abs(wide[0] - wide[1].astype(wide[0].dtype)), nan=1e300)
+            seen, wanted = first_difference(one, other, far)
+            seen = "{} of result {}".format(seen, at)
+            self.judge("batch", call, False, wanted + ", as separate calls give", seen)
+            return
+        self.judge("batch", call, True, "as separate calls", "as separate calls")
+
+
+def batch_of(served):
+    """A call that a batch is made of, or None."""
+    for call in served:
+        whole = not any(0 in one["shape"] for one in call["inputs"])
+        free = any(not one["indexes"] for one in call["inputs"])
+        if whole and free and elements(call) <= MOST_ELEMENTS:
+            return call
+    return None
 
 
 class Derivative:
@@ -184,6 +266,36 @@ class Derivative:
         if not any(useful is not None and useful.any() for useful in self.useful):
             raise Skip("there is no point near which the function is smooth")
 
+    def weights(self, random):
+        """Of results, for a product with a gradient: 0 where a difference says nothing."""
+        weights = []
+        for central, useful, flat in zip(self.central, self.useful, self.flat):
+            if central is None:
+                weights.append(None)
+                continue
+            weights.append(random.direction(central.shape) * (useful & ~flat))
+        if not any(one is not None and one.any() for one in weights):
+            raise Skip("the function does not change at any smooth point")
+        return weights
+
+    def judge_gradient(self, weights, gradient, direction):
+        """Whether <J v, w> is <v, J^T w>, with J v from differences, and both as texts."""
+        left = size = noise = 0.0
+        for central, one in zip(self.central, weights):
+            if one is None:
+                continue
+            product = numpy.where(one != 0, central, 0.0) * one
+            left += float(product.sum())
+            size += float(numpy.abs(product).sum())
+            noise += self.noise * float(numpy.abs(one).sum())
+        backward = numpy.asarray(gradient, numpy.float64) * direction
+        right = float(backward.sum())
+        size += float(numpy.abs(backward).sum())
+        if not numpy.isfinite(size):
+            raise Skip("derivatives are no numbers")
+        fine = abs(left - right) <= OFF[self.kind] * size + noise
+        return (fine, *product_texts(left, right))
+
     def is_flat(self):
         return all(scale == 0.0 for scale in self.scale)
 
@@ -193,14 +305,15 @@ class Derivative:
         given = [numpy.asarray(one, numpy.float64) for one in tangents if one is not None]
         moves = any(float(numpy.abs(one).max(initial=0.0)) > 0 for one in given)
         if self.is_flat() and moves:
-            raise Skip("the function does not change here, and its rule says that it does: a gradient by choice")
+            raise Skip("the function does not change here, and its rule moves it: by choice")
         for at, (central, useful) in enumerate(zip(self.central, self.useful)):
             if central is None or tangents[at] is None:
                 continue
             tangent = numpy.asarray(tangents[at], numpy.float64)
             if tangent.shape != central.shape:
                 return str(central.shape), "{} of result {}".format(tangent.shape, at)
-            size = max(self.scale[at], float(numpy.abs(tangent[numpy.isfinite(tangent)]).max(initial=0)))
+            finite = tangent[numpy.isfinite(tangent)]
+            size = max(self.scale[at], float(numpy.abs(finite).max(initial=0.0)))
             with numpy.errstate(invalid="ignore"):
                 far = ~(numpy.abs(tangent - central) <= OFF[self.kind] * size + self.noise)
             far &= useful & ~self.flat[at]
