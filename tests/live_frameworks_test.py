@@ -73,6 +73,37 @@ TORCH = {
     "batch": (PASSED, "as separate calls"),
     "batch-nested": (PASSED, "as separate calls"),
 }
+# Rules of braintrace: primitive, call and trainable input. Those of sparse matrices need numba.
+ETP = [
+    "etp_conv/etp/weight",
+    "etp_elemwise/etp/weight",
+    "etp_lora_mm/etp/lora_a",
+    "etp_lora_mm/etp/lora_b",
+    "etp_lora_mv/etp/lora_a",
+    "etp_lora_mv/etp/lora_b",
+    "etp_mm/etp/weight",
+    "etp_mm/etp/with-bias/bias",
+    "etp_mm/etp/with-bias/weight",
+    "etp_mv/etp/weight",
+    "etp_mv/etp/with-bias/bias",
+    "etp_mv/etp/with-bias/weight",
+]
+ETP_SPARSE = ["etp_sp_mm/etp", "etp_sp_mv/etp"]
+ETP_SINCE = [
+    "etp_einsum/etp/weight",
+    "etp_emb/etp/weight",
+    "etp_emb_v/etp/weight",
+    "etp_gmm/etp/weight",
+    "etp_gmv/etp/weight",
+]
+
+
+def etp_rows(passed):
+    rows = {name: (PASSED, "the same") for name in passed}
+    rows.update({name: (SKIPPED, "") for name in ETP_SPARSE})
+    return rows
+
+
 # Environment: its rows, its findings.
 CASES = {
     "brainevent-0.1.2": (
@@ -92,6 +123,8 @@ CASES = {
     ),
     "jax-0.10.2": (JAX, {}),
     "torch-2.15.0": (TORCH, {}),
+    "braintrace-0.2.0": (etp_rows(ETP), {}),
+    "braintrace-0.2.6": (etp_rows(ETP + ETP_SINCE), {}),
 }
 # Operators of framework_operators/lying_*.py: which rule tells of which, and nothing of others.
 LIES = {
@@ -112,6 +145,10 @@ LIES = {
         "opseal_lies::mixes_rows": {"batch-mismatch"},
         "opseal_lies::shares": {"returns-alias"},
     },
+    "braintrace-0.2.6": {
+        "lies_transposed": {"etp-xydw-numeric"},
+        "lies_factor": {"etp-xydw-numeric"},
+    },
 }
 # What has to pass of an honest operator.
 HONEST = {
@@ -120,6 +157,7 @@ HONEST = {
         "opseal_lies::honest",
         {"declared-dtype", "mutation", "alias", "fake", "gradient", "batch"},
     ),
+    "braintrace-0.2.6": ("lies_honest", {"etp"}),
 }
 
 
@@ -138,10 +176,11 @@ def check(results, opseal, python, case):
         return
     results.compare(label + "exit code", done.returncode, 1 if "brainevent-0.1.2" == case else 0)
     results.compare(label + "problems", report["problems"], [])
-    results.compare(label + "rows", sorted(row["name"] for row in report["probes"]), sorted(rows))
-    for row in report["probes"]:
-        status, part = rows.get(row["name"], ("", ""))
-        name = "{}{} {:.1f} s".format(label, row["name"], row.get("seconds", 0))
+    named = {row["identity"].partition("/")[2]: row for row in report["probes"]}
+    results.compare(label + "rows", sorted(named), sorted(rows))
+    for key, row in named.items():
+        status, part = rows.get(key, ("", ""))
+        name = "{}{} {:.1f} s".format(label, key, row.get("seconds", 0))
         fine = row["status"] == status and part in row.get("seen", "")
         results.require(name, fine, "{}, expected {} and {!r}".format(json.dumps(row), status, part))
         results.compare(name + " version", row.get("version", "").partition("+")[0], version)

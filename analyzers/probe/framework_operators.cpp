@@ -97,9 +97,9 @@ bool states_shapes(const Fact& op) {
 }  // namespace
 
 std::span<const std::string_view> operator_row_names() {
-  static constexpr std::array<std::string_view, 9> names{"operator",  "declared-dtype", "fake",
-                                                         "mutation",  "alias",          "jvp",
-                                                         "transpose", "gradient",       "batch"};
+  static constexpr std::array<std::string_view, 10> names{
+      "operator", "declared-dtype", "fake",     "mutation", "alias",
+      "jvp",      "transpose",      "gradient", "batch",    "etp"};
   return names;
 }
 

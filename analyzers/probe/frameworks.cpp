@@ -241,6 +241,7 @@ std::span<const Framework> all_frameworks() {
            alone("cache-temp-name"),
            alone("cache-prefix"),
        }},
+      {"braintrace", {{"etp", {"etp"}, false, {}, true}}, true},
       {"jax",
        {
            alone("rebuild-same-target"),
