@@ -366,8 +366,10 @@ Audit read_inputs(const Options& options) {
   Audit audit;
   audit.arguments = options.arguments;
   audit.settings = make_settings(options);
-  // Whoever asks a framework alone names no path, and does not mean the working directory.
-  if (options.frameworks.empty() || !options.paths.empty()) read_paths(options, audit);
+  // Whoever asks a framework or a module alone names no path, and does not mean the working
+  // directory.
+  const bool asks_python = !options.frameworks.empty() || !options.imports.empty();
+  if (!asks_python || !options.paths.empty()) read_paths(options, audit);
   count_content(audit);
   return audit;
 }
@@ -418,6 +420,9 @@ Audit run_probe(const Options& options) {
   probe.seed = options.seed;
   probe.time_limit_seconds = options.probe_limit.value_or(probe.time_limit_seconds);
   probe.only = options.only;
+  probe.python = options.python;
+  // Beside a framework they are what makes its operators.
+  if (options.frameworks.empty()) probe.imports = options.imports;
   if (::isatty(STDERR_FILENO) == 1) probe.progress = show_progress;
   ProbeRun run = run_probes(probe, audit.facts);
   audit.probes = run.probes;

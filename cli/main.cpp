@@ -7,6 +7,7 @@
 #include "analyzers/probe/child.h"
 #include "analyzers/probe/ffi_question.h"
 #include "analyzers/probe/framework_child.h"
+#include "analyzers/probe/handed_child.h"
 #include "cli/audit.h"
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -52,6 +53,9 @@ int main(int argc, char** argv) {
     }
     if (argc > 1 && std::string_view(argv[1]) == opseal::framework_child_argument) {
       return opseal::run_framework_child({argv + 2, argv + argc});
+    }
+    if (argc > 1 && std::string_view(argv[1]) == opseal::handed_child_argument) {
+      return opseal::run_handed_child({argv + 2, argv + argc});
     }
     const opseal::Parsed parsed = opseal::parse_command_line(argc, argv);
     const int code = parsed.options ? opseal::run(*parsed.options) : parsed.exit_code;

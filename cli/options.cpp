@@ -140,28 +140,31 @@ void add_probe(CLI::App& app, Options& options, std::vector<std::string>& report
       ->check(CLI::Validator(check_seconds, ""));
   std::vector<std::string> frameworks;
   for (const Framework& framework : all_frameworks()) frameworks.emplace_back(framework.name);
-  CLI::Option* framework =
-      probe
-          ->add_option("--framework", options.frameworks,
-                       "ask this framework itself what it does, besides or instead of paths; "
-                       "repeatable")
-          ->type_name("NAME")
-          ->check(CLI::IsMember(frameworks))
-          ->allow_extra_args(false);
   probe
-      ->add_option("--python", options.python,
-                   "interpreter that has the framework (default: that of the active virtual "
-                   "environment, else python3)")
-      ->type_name("PATH")
-      ->needs(framework);
+      ->add_option("--framework", options.frameworks,
+                   "ask this framework itself what it does, besides or instead of paths; "
+                   "repeatable")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(frameworks))
+      ->allow_extra_args(false);
   probe
       ->add_option(
           "--import", options.imports,
-          "module of Python that registers operators which a manifest describes; repeatable")
+          "import this module first: call the handlers that it hands out, or with --framework the "
+          "operators that it registers; repeatable")
       ->type_name("MODULE")
-      ->needs(framework)
       ->allow_extra_args(false);
-  probe->callback([&options] { options.command = Command::probe; });
+  probe
+      ->add_option("--python", options.python,
+                   "interpreter that has the framework or the module (default: that of the active "
+                   "virtual environment, else python3)")
+      ->type_name("PATH");
+  probe->callback([&options] {
+    if (!options.python.empty() && options.frameworks.empty() && options.imports.empty()) {
+      throw CLI::ValidationError("--python", "needs --framework or --import");
+    }
+    options.command = Command::probe;
+  });
 }
 
 void add_diff(CLI::App& app, Options& options, std::vector<std::string>& reports) {

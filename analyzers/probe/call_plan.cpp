@@ -450,6 +450,7 @@ class Planner {
     call.question.kind = ffi::QuestionKind::call;
     call.question.library = subject_.library;
     call.question.symbol = subject_.symbol;
+    call.question.handed = subject_.handed;
     call.question.attributes = declaration_.attributes;
     call.question.early = early_;
     call.question.seed = seed_;

@@ -11,6 +11,7 @@
 #include "analyzers/probe/ffi_question.h"
 #include "analyzers/probe/ffi_stages.h"
 #include "analyzers/probe/guarded_buffer.h"
+#include "analyzers/probe/handed_out.h"
 #include "analyzers/probe/kernel_probe.h"
 #include "analyzers/probe/plain_call.h"
 
@@ -29,8 +30,9 @@ void* open_library(const std::string& path, std::string& error) {
   return handle;
 }
 
-void* find_symbol(const std::string& path, const std::string& name, std::string& error) {
-  void* library = open_library(path, error);
+void* find_symbol(const Question& question, const std::string& name, std::string& error) {
+  if (question.handed) return find_handed_out(name, error);
+  void* library = open_library(question.library, error);
   if (library == nullptr) return nullptr;
   void* symbol = ::dlsym(library, name.c_str());
   if (symbol == nullptr) error = "the library exports no `" + name + '`';
@@ -58,8 +60,13 @@ KernelCall handler_call(Handler* handler, const Question& question,
 
 Answer ask(const Question& question) {
   Answer answer;
+  if (question.kind == QuestionKind::handed) {
+    answer.handed = handed_out().handlers;
+    answer.not_loaded = handed_out().problem;
+    return answer;
+  }
   const auto find = [&](const std::string& name) {
-    return find_symbol(question.library, name, answer.not_loaded);
+    return find_symbol(question, name, answer.not_loaded);
   };
   void* symbol = find(question.symbol);
   if (symbol == nullptr) return answer;
@@ -86,6 +93,8 @@ Answer ask(const Question& question) {
       break;
     case QuestionKind::view:
       probe_view(question, kernel, answer);
+      break;
+    case QuestionKind::handed:
       break;
   }
   return answer;

@@ -154,6 +154,7 @@ std::string write_question(const Question& question) {
   row.count(static_cast<std::size_t>(question.kind));
   row.text(question.library);
   row.text(question.symbol);
+  row.count(question.handed ? 1 : 0);
   write_operands(question.arguments, row);
   write_operands(question.results, row);
   row.count(question.attributes.size());
@@ -180,10 +181,11 @@ std::string write_question(const Question& question) {
 bool read_question(std::string_view bytes, Question& question) {
   RowReader row(bytes);
   const std::uint32_t kind = row.count();
-  if (kind > static_cast<std::uint32_t>(QuestionKind::view)) return false;
+  if (kind > static_cast<std::uint32_t>(QuestionKind::handed)) return false;
   question.kind = static_cast<QuestionKind>(kind);
   question.library = row.text();
   question.symbol = row.text();
+  question.handed = row.count() != 0;
   question.arguments = read_operands(row);
   question.results = read_operands(row);
   question.attributes = read_list<Attribute>(row, [&row](Attribute& attribute) {
@@ -225,6 +227,12 @@ std::string write_answer(const Answer& answer) {
     write_damage(*list, row);
   }
   write_texts(answer.results, row);
+  row.count(answer.handed.size());
+  for (const HandedHandler& one : answer.handed) {
+    for (const std::string* text : {&one.name, &one.library, &one.stage, &one.lack}) {
+      row.text(*text);
+    }
+  }
   return row.bytes();
 }
 
@@ -247,6 +255,9 @@ bool read_answer(std::string_view bytes, Answer& answer) {
     *list = read_damage(row);
   }
   answer.results = read_texts(row);
+  answer.handed = read_list<HandedHandler>(row, [&row](HandedHandler& one) {
+    for (std::string* text : {&one.name, &one.library, &one.stage, &one.lack}) *text = row.text();
+  });
   return row.at_end() && !row.broken();
 }
 

@@ -12,8 +12,8 @@
 namespace opseal::ffi {
 
 // `view`: a call with operands whose elements do not lie side by side, held against one in which
-// they do.
-enum class QuestionKind : std::uint32_t { metadata, signature, call, threads, view };
+// they do. `handed`: of no kernel, but which handlers modules of Python hand out.
+enum class QuestionKind : std::uint32_t { metadata, signature, call, threads, view, handed };
 
 struct QuestionOperand {
   std::int32_t dtype = 0;
@@ -73,6 +73,8 @@ struct Question {
   QuestionKind kind = QuestionKind::metadata;
   // Path.
   std::string library;
+  // A module hands it out by the name `symbol`, and no library is opened.
+  bool handed = false;
   std::string symbol;
   std::vector<QuestionOperand> arguments;
   std::vector<QuestionOperand> results;
@@ -96,6 +98,16 @@ struct BufferDamage {
   std::string buffer;
   std::int64_t index = 0;
   std::uint32_t elements = 0;
+};
+
+// A handler that a module of Python hands out.
+struct HandedHandler {
+  std::string name;
+  // Path of the library that it lies in, or of the module that made it.
+  std::string library;
+  std::string stage;
+  // Why it must not be called; empty: it can be.
+  std::string lack;
 };
 
 struct Answer {
@@ -131,6 +143,8 @@ struct Answer {
   std::vector<BufferDamage> view_results;
   // Bytes of each result after the first call, where they were asked for.
   std::vector<std::string> results;
+  // Of `handed`.
+  std::vector<HandedHandler> handed;
 };
 
 std::string write_question(const Question& question);

@@ -56,6 +56,8 @@ struct PoolOptions {
   std::vector<std::string> environment{};
   // Children at once; 0: as many as there are processors.
   unsigned workers = 0;
+  // Until a child is ready for its first question: loading the program, on a busy machine.
+  double start_limit_seconds = 60;
   // Bytes a child may print for one question.
   std::size_t output_limit = std::size_t{1} << 20;
   // Bytes of one answer.

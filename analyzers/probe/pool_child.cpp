@@ -17,8 +17,6 @@
 namespace opseal {
 namespace {
 
-// Until it is ready for its first question: loading the program, on a busy machine.
-constexpr double start_limit_seconds = 60;
 constexpr std::size_t most_lacks = std::size_t{64} << 10;
 constexpr std::size_t read_at_once = std::size_t{64} << 10;
 
@@ -60,7 +58,7 @@ PoolChild::PoolChild(const PoolOptions& options) : options_(options), started_{C
   output_ = std::move(output.read_end);
   for (const Descriptor* own : {&questions_, &answers_, &output_}) do_not_wait(*own);
   start_ = ChildClock::now();
-  deadline_ = start_ + wait_of(start_limit_seconds);
+  deadline_ = start_ + wait_of(options.start_limit_seconds);
   to_send_ = frame({FrameKind::setup}, encode(options.sandbox));
   send();
 }

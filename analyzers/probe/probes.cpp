@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -11,11 +12,13 @@
 #include "analyzers/probe/call_plan.h"
 #include "analyzers/probe/child.h"
 #include "analyzers/probe/ffi_question.h"
+#include "analyzers/probe/handed_child.h"
 #include "analyzers/probe/pool.h"
 #include "analyzers/probe/probe_operands.h"
 #include "analyzers/probe/probe_result.h"
 #include "analyzers/probe/probe_values.h"
 #include "analyzers/probe/subjects.h"
+#include "analyzers/python_program.h"
 #include "opseal/text.h"
 
 namespace opseal {
@@ -35,8 +38,9 @@ constexpr std::size_t most_results = 250000;
 
 class Prober {
  public:
-  Prober(const ProbeOptions& options, Facts& facts)
-      : options_(options), subjects_(find_probe_subjects(facts)) {
+  // `handed`: asks for what modules hand out; no program: there is nothing of that.
+  Prober(const ProbeOptions& options, PoolOptions handed, Facts& facts)
+      : options_(options), handed_(std::move(handed)), subjects_(find_subjects(facts)) {
     for (const ProbeSubject& subject : subjects_) names_.push_back(identity_of(subject));
   }
 
@@ -57,6 +61,33 @@ class Prober {
     // Of calls: extents.
     std::string sizes{};
   };
+
+  std::vector<ProbeSubject> find_subjects(Facts& facts) const {
+    HandedListing listing;
+    if (!handed_.program.empty()) listing = list_handed(handed_);
+    if (!listing.problem.empty()) {
+      facts.problems.push_back({Location{}, listing.problem, {}, Severity::error});
+    } else if (!handed_.program.empty() && listing.handlers.empty()) {
+      facts.problems.push_back({Location{},
+                                "no module of `--import` hands out a handler of XLA's FFI",
+                                {},
+                                Severity::note});
+    }
+    std::vector<ProbeSubject> subjects = find_probe_subjects(facts, listing.handlers);
+    std::map<std::string_view, std::uint32_t> files;
+    for (ProbeSubject& subject : subjects) {
+      if (!subject.handed) continue;
+      const auto count = static_cast<std::uint32_t>(facts.files.size());
+      const auto [file, fresh] = files.try_emplace(subject.library, count);
+      subject.place.file = file->second;
+      if (!fresh) continue;
+      InputFile library;
+      library.path = subject.shown_library;
+      library.binary = true;
+      facts.files.push_back(std::move(library));
+    }
+    return subjects;
+  }
 
   // `libx.so:Symbol`, and a number where several kernels stand for it.
   std::string identity_of(const ProbeSubject& subject) {
@@ -81,6 +112,7 @@ class Prober {
     result.subject = subject;
     result.question.library = subjects_[subject].library;
     result.question.symbol = subjects_[subject].symbol;
+    result.question.handed = subjects_[subject].handed;
     return result;
   }
 
@@ -94,9 +126,10 @@ class Prober {
   // Each library has children of its own, so that what one leaves behind hurts no other.
   template <typename Done>
   void ask(std::vector<Pending>& pending, Done done) {
-    std::map<std::string_view, std::vector<std::size_t>> libraries;
+    std::map<std::pair<std::string_view, bool>, std::vector<std::size_t>> libraries;
     for (std::size_t at = 0; at < pending.size(); ++at) {
-      libraries[pending[at].result.question.library].push_back(at);
+      const ffi::Question& question = pending[at].result.question;
+      libraries[{question.library, question.handed}].push_back(at);
     }
     std::vector<std::pair<bool, ffi::Answer>> answers(pending.size());
     total_ += pending.size();
@@ -115,8 +148,12 @@ class Prober {
                           options_.time_limit_seconds, pending[at].alone});
     }
     PoolOptions pool;
-    pool.program = options_.program;
-    pool.arguments = {std::string(probe_child_argument)};
+    if (pending[places.front()].result.question.handed) {
+      pool = handed_;
+    } else {
+      pool.program = options_.program;
+      pool.arguments = {std::string(probe_child_argument)};
+    }
     pool.workers = options_.workers;
     const PoolReport report =
         run_pool(pool, requests, [&](std::size_t number, PoolOutcome outcome) {
@@ -359,6 +396,7 @@ class Prober {
   }
 
   const ProbeOptions& options_;
+  PoolOptions handed_;
   std::vector<ProbeSubject> subjects_;
   std::map<std::string, std::size_t> seen_;
   std::vector<std::string> names_;
@@ -377,11 +415,11 @@ class Prober {
 };
 
 // Where a probe's facts stand: what states the kernel, or else its handler.
-Fact place_of(const ProbeSubject& subject) {
+Location place_of(const ProbeSubject& subject) {
   for (const Fact& fact : {subject.kernel, subject.target, subject.handler}) {
-    if (fact.said()) return fact;
+    if (fact.said()) return fact.where();
   }
-  return {};
+  return subject.place;
 }
 
 class ProbeWriter {
@@ -393,7 +431,7 @@ class ProbeWriter {
     if (results.empty()) return;
     Document document;
     document.settings = true;
-    document.file = place_of(subjects[results.front().subject]).where().file;
+    document.file = place_of(subjects[results.front().subject]).file;
     document.first = writer_.next();
     const std::uint32_t root = writer_.open(Key::none, NodeType::object, 0);
     const std::uint32_t list = writer_.open(Key::probes, NodeType::list, 0);
@@ -418,7 +456,7 @@ class ProbeWriter {
   void close(std::uint32_t container) { writer_.close(container, where_.offset + where_.length); }
 
   void write_one(const ProbeSubject& subject, const ProbeResult& result, std::uint32_t seed) {
-    where_ = place_of(subject).where();
+    where_ = place_of(subject);
     facts_.other_files.push_back({writer_.next(), where_.file});
     const std::uint32_t object = open(Key::none, NodeType::object);
     text(Key::kind, result.kind);
@@ -476,7 +514,17 @@ void Prober::write(Facts& facts) const {
 }  // namespace
 
 ProbeRun run_probes(const ProbeOptions& options, Facts& facts) {
-  Prober prober(options, facts);
+  PoolOptions handed;
+  if (!options.imports.empty()) {
+    const std::optional<std::string> python = find_python(options.python);
+    if (python) {
+      handed = handed_pool(options.program, *python, options.imports);
+    } else {
+      facts.problems.push_back(
+          {Location{}, no_python_message(options.python), {}, Severity::error});
+    }
+  }
+  Prober prober(options, std::move(handed), facts);
   ProbeRun run = prober.run();
   prober.write(facts);
   return run;

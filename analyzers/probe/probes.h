@@ -21,6 +21,10 @@ struct ProbeOptions {
   double time_limit_seconds = 10;
   // Globs over identities; empty: all.
   std::vector<std::string> only;
+  // Modules that are imported, by the interpreter `python` (as for `opseal export`), because they
+  // hand out handlers that no library exports.
+  std::vector<std::string> imports;
+  std::string python;
   // Called now and then with how many probes are done of how many.
   std::function<void(std::size_t, std::size_t)> progress;
 };

@@ -26,7 +26,8 @@ bool runs_on_host(const Platform& platform) {
 
 class Search {
  public:
-  explicit Search(const Facts& facts) : facts_(facts) {}
+  Search(const Facts& facts, const std::vector<ffi::HandedHandler>& handed)
+      : facts_(facts), handed_(handed) {}
 
   std::vector<ProbeSubject> find() {
     for (const Document& document : facts_.documents) {
@@ -34,6 +35,12 @@ class Search {
     }
     for (const Document& document : facts_.documents) {
       if (!document.settings) find_stated(document);
+    }
+    for (const ffi::HandedHandler& one : handed_) {
+      ProbeSubject subject;
+      subject.name = one.name;
+      take(one, subject);
+      add(std::move(subject));
     }
     return std::move(subjects_);
   }
@@ -44,6 +51,40 @@ class Search {
   static std::string real_path(const std::string& path) {
     std::error_code error;
     return fs::weakly_canonical(path, error).string();
+  }
+
+  // `_lapack.so` or `cpu/_lapack.so` for `/usr/lib/jaxlib/cpu/_lapack.so`; and what is there, by
+  // whatever way.
+  static bool is_path_of(std::string_view stated, const std::string& library) {
+    if (stated.empty()) return true;
+    const bool ends =
+        library.ends_with(stated) &&
+        (library.size() == stated.size() || library[library.size() - stated.size() - 1] == '/');
+    return ends || fs::path(stated).filename() == fs::path(library).filename();
+  }
+
+  const ffi::HandedHandler* find_handed(std::string_view name, std::string_view library) const {
+    for (const ffi::HandedHandler& one : handed_) {
+      if (one.name == name && is_path_of(library, one.library)) return &one;
+    }
+    return nullptr;
+  }
+
+  static void take(const ffi::HandedHandler& one, ProbeSubject& subject) {
+    subject.handed = true;
+    subject.symbol = one.name;
+    subject.library = one.library;
+    subject.shown_library = one.library;
+    subject.skipped = one.lack;
+    if (one.stage != "execute") subject.calls_skipped = "its stage is " + quote(one.stage);
+  }
+
+  // The symbol that is stated, or else the name of the target.
+  const ffi::HandedHandler* find_handed(const Fact& holder, const Fact& target) const {
+    const std::string_view symbol = holder[Key::symbol].text();
+    const std::string_view library = holder[Key::library].text();
+    const ffi::HandedHandler* one = symbol.empty() ? nullptr : find_handed(symbol, library);
+    return one != nullptr ? one : find_handed(target[Key::name].text(), library);
   }
 
   // What the bytes of a library tell.
@@ -66,6 +107,12 @@ class Search {
         if (subject.symbol.empty()) {
           const std::string_view function = handler[Key::function].text();
           subject.name = function.empty() ? "a handler without a name" : std::string(function);
+          const ffi::HandedHandler* handed = find_handed(function, subject.library);
+          if (handed != nullptr && handed->library == subject.library) {
+            take(*handed, subject);
+            add(std::move(subject));
+            continue;
+          }
           subject.skipped =
               "the library doesn't export it: only code of its own module can hand it out";
         }
@@ -83,11 +130,17 @@ class Search {
     }
     PlatformNames platforms(manifest);
     for (const Fact target : manifest[Key::targets].items()) {
-      if (!target[Key::symbol].is_text() || !target[Key::library].is_text()) continue;
+      const ffi::HandedHandler* handed = find_handed(target, target);
+      const bool located = target[Key::symbol].is_text() && target[Key::library].is_text();
+      if (!located && handed == nullptr) continue;
       ProbeSubject subject;
       subject.target = target;
       subject.name = target[Key::name].text();
-      locate(document, target, subject);
+      if (handed != nullptr) {
+        take(*handed, subject);
+      } else {
+        locate(document, target, subject);
+      }
       if (target[Key::platform].is_text() && !runs_on_host(platforms.of(target[Key::platform]))) {
         subject.calls_skipped = "needs a device for " + quote(target[Key::platform].text());
       }
@@ -98,17 +151,29 @@ class Search {
         if (!is_active_kernel(kernel)) continue;
         Fact holder = kernel;
         const auto target = targets.find(kernel[Key::target].text());
-        if (!kernel[Key::symbol].is_text() || !kernel[Key::library].is_text()) {
+        const ffi::HandedHandler* handed =
+            find_handed(kernel[Key::symbol].text(), kernel[Key::library].text());
+        if (handed == nullptr) {
+          handed = find_handed(kernel[Key::target].text(), kernel[Key::library].text());
+        }
+        if (handed == nullptr &&
+            (!kernel[Key::symbol].is_text() || !kernel[Key::library].is_text())) {
           if (target == targets.end()) continue;
           holder = target->second;
-          if (!holder[Key::symbol].is_text() || !holder[Key::library].is_text()) continue;
+          handed = find_handed(holder, holder);
+          const bool located = holder[Key::symbol].is_text() && holder[Key::library].is_text();
+          if (!located && handed == nullptr) continue;
         }
         ProbeSubject subject;
         if (target != targets.end()) subject.target = target->second;
         subject.op = op;
         subject.kernel = kernel;
         subject.name = subject_of(manifest, op);
-        locate(document, holder, subject);
+        if (handed != nullptr) {
+          take(*handed, subject);
+        } else {
+          locate(document, holder, subject);
+        }
         if (!runs_on_host(platforms.of(kernel[Key::platform]))) {
           subject.calls_skipped = "needs a device for " + quote(kernel[Key::platform].text());
         }
@@ -159,12 +224,16 @@ class Search {
   }
 
   const Facts& facts_;
+  const std::vector<ffi::HandedHandler>& handed_;
   std::vector<ProbeSubject> subjects_;
   std::map<Place, std::size_t> places_;
 };
 
 }  // namespace
 
-std::vector<ProbeSubject> find_probe_subjects(const Facts& facts) { return Search(facts).find(); }
+std::vector<ProbeSubject> find_probe_subjects(const Facts& facts,
+                                              const std::vector<ffi::HandedHandler>& handed) {
+  return Search(facts, handed).find();
+}
 
 }  // namespace opseal

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzers/probe/ffi_question.h"
 #include "opseal/facts.h"
 
 namespace opseal {
@@ -13,12 +14,16 @@ struct ProbeSubject {
   std::string library;
   std::string shown_library;
   std::string symbol;
+  // A module of Python hands it out by the name `symbol`, and no library is opened.
+  bool handed = false;
   // Each may be not said: what the library's bytes tell, the target that names it, the operator and
   // its kernel that it serves.
   Fact handler;
   Fact target;
   Fact op;
   Fact kernel;
+  // Where reports point where nothing is said of it.
+  Location place;
   // `namespace::operator`, or the symbol.
   std::string name;
   // Why it can't be called at all; empty: it can.
@@ -30,8 +35,10 @@ struct ProbeSubject {
   bool is_plain() const { return kernel[Key::arguments].is_list(); }
 };
 
-// Every handler that the libraries hold, and every target and kernel of a manifest that says symbol
-// and library, each pair of library and symbol once for each kernel.
-std::vector<ProbeSubject> find_probe_subjects(const Facts& facts);
+// Every handler that the libraries hold, every target and kernel of a manifest that says symbol and
+// library, and all that modules hand out (a target's or kernel's name says then which is meant),
+// each pair of library and symbol once for each kernel.
+std::vector<ProbeSubject> find_probe_subjects(const Facts& facts,
+                                              const std::vector<ffi::HandedHandler>& handed);
 
 }  // namespace opseal

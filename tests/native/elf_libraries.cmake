@@ -57,6 +57,17 @@ add_custom_command(OUTPUT ${probe_folder}/libplain.so
   VERBATIM)
 list(APPEND elf_libraries ${probe_folder}/libplain.so)
 
+foreach(file handed.json handed_ops.py handed_broken.py)
+  configure_file(native/probe/${file} ${probe_folder}/${file} COPYONLY)
+endforeach()
+add_custom_command(OUTPUT ${probe_folder}/libhanded.so
+  COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -O1 -shared -fPIC -fvisibility=hidden -I${PROJECT_SOURCE_DIR} -o ${probe_folder}/libhanded.so
+          ${CMAKE_CURRENT_SOURCE_DIR}/native/probe/handed.cpp
+  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/native/probe/handed.cpp ${CMAKE_CURRENT_SOURCE_DIR}/native/probe/handler.h
+          ${PROJECT_SOURCE_DIR}/analyzers/probe/ffi_abi.h
+  VERBATIM)
+list(APPEND elf_libraries ${probe_folder}/libhanded.so)
+
 include(CheckLinkerFlag)
 check_linker_flag(CXX -Wl,-z,pack-relative-relocs OPSEAL_PACKS_RELOCATIONS)
 if(OPSEAL_PACKS_RELOCATIONS)
