@@ -29,10 +29,10 @@ bool has_python() {
   return found;
 }
 
-ProcessResult probe(std::vector<std::string> arguments) {
+ProcessResult probe(std::vector<std::string> arguments, const char* form = "json") {
   ::setenv("PYTHONPATH", folder().c_str(), 1);
   std::vector<std::string> command{OPSEAL_BINARY, "probe", "--no-config",
-                                   "--no-ignore", "-o",    "json"};
+                                   "--no-ignore", "-o",    form};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return run_process(command);
 }
@@ -116,6 +116,14 @@ TEST_CASE("handed out: what can't be imported is said, and so is an interpreter 
   const ProcessResult nothing = probe({"--import", "json"});
   CHECK(nothing.status == 3);
   CHECK(nothing.output.find("no module of `--import` hands out a handler") != std::string::npos);
+}
+
+TEST_CASE("handed out: threads that importing left behind are told of, and nothing else changes") {
+  if (!has_python()) return;
+  const ProcessResult result = probe({"--import", "handed_threads"}, "text");
+  CHECK(result.status == 0);
+  CHECK(result.output.find("1 of its threads ran before") != std::string::npos);
+  CHECK(probe({"--import", "handed_ops"}, "text").output.find("ran before") == std::string::npos);
 }
 
 TEST_CASE("handed out: the command that runs a probe again imports the module, too") {

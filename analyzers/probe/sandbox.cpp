@@ -10,10 +10,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
 
 #include "analyzers/child_process.h"
 #include "analyzers/probe/landlock.h"
@@ -111,6 +116,14 @@ bool shut_in_files(const SandboxOptions& options, int version, Lacks& lacks) {
   return outcome.holds;
 }
 
+// Other threads of this process.
+std::size_t count_others() {
+  std::error_code error;
+  const std::filesystem::directory_iterator tasks("/proc/self/task", error);
+  const auto count = error ? 1 : std::distance(begin(tasks), end(tasks));
+  return static_cast<std::size_t>(std::max<std::ptrdiff_t>(count - 1, 0));
+}
+
 void refuse_the_rest(const SystemCallOptions& options, Lacks& lacks) {
   const std::string problem = refuse_system_calls(options);
   if (problem.empty()) return;
@@ -122,6 +135,11 @@ void refuse_the_rest(const SystemCallOptions& options, Lacks& lacks) {
 
 std::vector<std::string> enter_sandbox(const SandboxOptions& options) {
   Lacks lacks;
+  const std::size_t others = count_others();
+  if (others > 0) {
+    lacks.push_back(std::to_string(others) +
+                    " of its threads ran before, and only system calls are refused to them");
+  }
   int death_signal = 0;
   ::prctl(PR_GET_PDEATHSIG, &death_signal);
   leave_network(lacks);
@@ -134,6 +152,7 @@ std::vector<std::string> enter_sandbox(const SandboxOptions& options) {
   SystemCallOptions refused;
   refused.refuse_writing = !shut_in_files(options, version, lacks);
   refused.refuse_truncation = version < landlock_handles_truncation;
+  refused.all_threads = others > 0;
   // A change of privileges may have cleared it.
   ::prctl(PR_SET_PDEATHSIG, death_signal);
   if (!options.may_start_programs) refuse_the_rest(refused, lacks);

@@ -24,8 +24,9 @@ struct SandboxOptions {
 // allows it, and seccomp); no writing outside the scratch folder (Landlock; where the kernel lacks
 // it, opening for writing is refused by seccomp everywhere); no new processes and no other
 // programs; no signals to, and no looking into, other processes. Threads may be made. Returns what
-// the kernel lacked, each in words, of which nothing is dropped silently. Needs: called from the
-// only thread. What is started afterwards is shut in likewise.
+// the kernel lacked, each in words, of which nothing is dropped silently; threads that are there
+// already are held back by seccomp alone, and that is said, too. What is started afterwards is shut
+// in likewise.
 std::vector<std::string> enter_sandbox(const SandboxOptions& options);
 
 }  // namespace opseal

@@ -105,7 +105,7 @@ class Filter {
     }
   }
 
-  std::string load() {
+  std::string load(bool all_threads) {
     if (!context_) return "no memory for rules";
     // Calls as another architecture's program makes them, whose numbers mean other calls.
     ::seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
@@ -113,6 +113,7 @@ class Filter {
     ::seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
     // Without this, older kernels slow down all that runs under a filter.
     ::seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_SSB, 1);
+    if (all_threads) ::seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_TSYNC, 1);
     if (const int result = ::seccomp_load(context_.get()); result < 0) {
       return std::strerror(-result);
     }
@@ -201,7 +202,7 @@ std::string refuse_system_calls(const SystemCallOptions& options) {
     // Also by opening for reading.
     refuse_opening(filter, O_ACCMODE | O_TRUNC, O_RDONLY | O_TRUNC);
   }
-  return filter.load();
+  return filter.load(options.all_threads);
 }
 
 }  // namespace opseal
