@@ -20,6 +20,9 @@ constexpr Analyzer analyzers[] = {
      accepts_package, confirms_package, nullptr, nullptr, load_package, nullptr},
     {"kernel list", "list of operators and kernels of ExecuTorch (YAML)", accepts_kernel_list,
      confirms_kernel_list, load_kernel_list, nullptr, nullptr, nullptr},
+    {"generator list", "list of operators of a code generator for torch (YAML)",
+     accepts_generator_list, confirms_generator_list, load_generator_list, nullptr, nullptr,
+     nullptr},
 };
 
 ByteSource open_input(const InputFile& input) {

@@ -62,6 +62,10 @@ Accepts accepts_kernel_list(std::string_view head, bool whole);
 bool confirms_kernel_list(ByteSource& source);
 void load_kernel_list(ByteSource& source, std::uint32_t file, Facts& facts);
 
+Accepts accepts_generator_list(std::string_view head, bool whole);
+bool confirms_generator_list(ByteSource& source);
+void load_generator_list(ByteSource& source, std::uint32_t file, Facts& facts);
+
 Accepts accepts_library(std::string_view head, bool whole);
 void load_library(std::string_view bytes, std::uint32_t file, unsigned threads, Facts& facts);
 

@@ -66,6 +66,7 @@ class LookedUp {
   void collect(const Fact& manifest) {
     complete_ =
         complete_ && (all_read(manifest[Key::operators]) || !manifest[Key::operators].said());
+    complete_ = complete_ && !manifest[Key::tree][Key::partial].truth();
     complete_ = complete_ && (all_read(manifest[Key::targets]) || !manifest[Key::targets].said());
     for (const Fact dispatch : manifest[Key::dispatch].items()) {
       if (Bearers* found = mutable_of(dispatch[Key::operator_].name())) {

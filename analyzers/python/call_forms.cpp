@@ -186,8 +186,11 @@ constexpr bool sorted() {
 }
 static_assert(sorted());
 
-constexpr std::array<PythonTableForm, 6> tables = {{
+// Reverse mode evaluates a part of the JVP first: who says how for an operator needs no transpose
+// of it.
+constexpr std::array<PythonTableForm, 7> tables = {{
     {"axis_primitive_batchers", Kind::primitive_batching},
+    {"custom_partial_eval_rules", Kind::primitive_transpose},
     {"fancy_primitive_batchers", Kind::primitive_batching},
     {"primitive_batchers", Kind::primitive_batching},
     {"primitive_jvps", Kind::primitive_jvp},

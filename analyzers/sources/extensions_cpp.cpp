@@ -255,8 +255,10 @@ class ExtensionReader {
     const std::vector<Token>& all = unit_.tokens;
     if (scope.body.empty() || scope.body.end > all.size()) return false;
     const std::uint32_t begin = all[scope.body.begin].offset;
-    const Token& last = all[scope.body.end - 1];
-    const std::uint32_t end = last.offset + last.length;
+    // Up to the brace: what is included may stand behind all else.
+    const bool closed = scope.body.end < all.size();
+    const Token& last = all[closed ? scope.body.end : scope.body.end - 1];
+    const std::uint32_t end = last.offset + (closed ? 0 : last.length);
     if (end <= begin || end > unit_.bytes.size()) return false;
     return unit_.bytes.substr(begin, end - begin).find("#include") != std::string_view::npos;
   }
