@@ -10,6 +10,7 @@ arrays of matrices are column-major there, which no handler is told.
 
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -23,7 +24,15 @@ CASE = "jax-0.10.2"
 DTYPES = {"s": "f32", "d": "f64", "c": "c64", "z": "c128"}
 REAL_OF = {"f32": "f32", "f64": "f64", "c64": "f32", "c128": "f64"}
 COMPLEX_OF = {"f32": "c64", "f64": "c128", "c64": "c64", "c128": "c128"}
-MODULES = ["jaxlib.cpu._lapack", "jaxlib.cpu._sparse"]
+MODULES = ["jaxlib.cpu._lapack", "jaxlib.cpu._sparse", "host_targets"]
+# Those that XLA itself brings are in a table of its own.
+HOST_TARGETS = """
+from jaxlib import xla_client
+
+
+def registrations():
+    return dict(xla_client.custom_call_targets("Host"))
+"""
 # Arguments whose buffer a result takes over, as lowering says it of each; others: the first one.
 SHARED = {
     "geqp3": {0: 0, 1: 1},
@@ -112,7 +121,12 @@ def routines():
 
 
 def operand(name, kind, shape, dtype, batch):
-    word = {"x": dtype, "r": REAL_OF[dtype], "w": COMPLEX_OF[dtype], "i": "i32"}[kind]
+    word = {
+        "x": dtype,
+        "r": REAL_OF.get(dtype),
+        "w": COMPLEX_OF.get(dtype),
+        "i": "i32",
+    }[kind]
     return {"name": name, "dtypes": [word], "shape": batch + shape}
 
 
@@ -181,6 +195,10 @@ def manifest():
     rows = [("x", "z"), ("i", "s"), ("i", "z"), ("x", "cn")]
     what = [rows, [("x", "rn")], {}, {"z": "z", "s": 5, "c": "c", "n": "n", "r": 4}, []]
     operators.append(operator("csr_sparse_dense", sparse, ["f32", "f64"], *what))
+    targets.add("dce_sink")
+    dtypes = ["bool", "i8", "u8", "i32", "i64", "f16", "bf16", "f32", "f64", "c64"]
+    sink = operator("dce_sink", "dce_sink", dtypes, [("x", "n")], [], {}, {"n": "n"}, [])
+    operators.append(sink)
     return {
         "opseal_manifest": 1,
         "system": "jax",
@@ -202,7 +220,16 @@ NOT_CALLED = {
         "nobody says which number `in1` may be: integers of a fixed number"
     )
 }
-HANDLERS = 62
+# They call what Python registered under a number.
+NOT_CALLED.update(
+    ("libjax_common.so:" + name, "no manifest says which operator it serves, and with which shapes")
+    for name in (
+        "xla_buffer_python_cpu_callback",
+        "xla_ffi_python_cpu_callback",
+        "xla_ffi_partitioned_python_cpu_callback",
+    )
+)
+HANDLERS = 66
 
 
 def table(report):
@@ -230,11 +257,18 @@ def refused(report):
 def check(results, opseal, python, folder):
     path = folder / "lapack.json"
     path.write_text(json.dumps(manifest()), encoding="utf-8")
+    (folder / "host_targets.py").write_text(HOST_TARGETS, encoding="utf-8")
+    environment = dict(os.environ, PYTHONPATH=str(folder))
     command = [opseal, "probe", "--no-config", "-o", "json", "--python", python]
     for module in MODULES:
         command += ["--import", module]
     done = subprocess.run(
-        command + [str(path)], capture_output=True, text=True, timeout=1800, check=False
+        command + [str(path)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=1800,
+        check=False,
     )
     try:
         report = json.loads(done.stdout)
