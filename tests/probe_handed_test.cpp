@@ -99,6 +99,9 @@ TEST_CASE("handed out: an honest handler passes, and a lie is told by its rule")
   }
   CHECK(probes["libhanded.so:handed_crash/call/f32,f32/n=1"]["status"] == "crashed");
   CHECK(probes["libhanded.so:handed_honest/call/f64,f64/n=3"]["status"] == "refused");
+  // A module that hands out the name is not the library that is stated.
+  CHECK(probes["libother.so:handed_alone/metadata"]["status"] == "skipped");
+  CHECK(probes["libhanded.so:handed_alone/metadata"]["status"] == "passed");
 }
 
 TEST_CASE("handed out: what can't be imported is said, and so is an interpreter that isn't there") {

@@ -53,19 +53,15 @@ class Search {
     return fs::weakly_canonical(path, error).string();
   }
 
-  // `_lapack.so` or `cpu/_lapack.so` for `/usr/lib/jaxlib/cpu/_lapack.so`; and what is there, by
-  // whatever way.
-  static bool is_path_of(std::string_view stated, const std::string& library) {
-    if (stated.empty()) return true;
-    const bool ends =
-        library.ends_with(stated) &&
-        (library.size() == stated.size() || library[library.size() - stated.size() - 1] == '/');
-    return ends || fs::path(stated).filename() == fs::path(library).filename();
+  // Where a module lies is known, and what a manifest says of it may start anywhere: a folder of an
+  // environment, or of a build.
+  static bool is_name_of(std::string_view stated, const std::string& library) {
+    return stated.empty() || fs::path(stated).filename() == fs::path(library).filename();
   }
 
-  const ffi::HandedHandler* find_handed(std::string_view name, std::string_view library) const {
+  const ffi::HandedHandler* find_named(std::string_view name, std::string_view library) const {
     for (const ffi::HandedHandler& one : handed_) {
-      if (one.name == name && is_path_of(library, one.library)) return &one;
+      if (one.name == name && is_name_of(library, one.library)) return &one;
     }
     return nullptr;
   }
@@ -79,12 +75,15 @@ class Search {
     if (one.stage != "execute") subject.calls_skipped = "its stage is " + quote(one.stage);
   }
 
-  // The symbol that is stated, or else the name of the target.
-  const ffi::HandedHandler* find_handed(const Fact& holder, const Fact& target) const {
-    const std::string_view symbol = holder[Key::symbol].text();
+  // By the symbol that is stated, or else by the name of the target.
+  const ffi::HandedHandler* find_handed(const Fact& holder, std::string_view target) const {
     const std::string_view library = holder[Key::library].text();
-    const ffi::HandedHandler* one = symbol.empty() ? nullptr : find_handed(symbol, library);
-    return one != nullptr ? one : find_handed(target[Key::name].text(), library);
+    const ffi::HandedHandler* one = find_named(holder[Key::symbol].text(), library);
+    return one != nullptr ? one : find_named(target, library);
+  }
+
+  static bool is_located(const Fact& holder) {
+    return holder[Key::symbol].is_text() && holder[Key::library].is_text();
   }
 
   // What the bytes of a library tell.
@@ -107,14 +106,15 @@ class Search {
         if (subject.symbol.empty()) {
           const std::string_view function = handler[Key::function].text();
           subject.name = function.empty() ? "a handler without a name" : std::string(function);
-          const ffi::HandedHandler* handed = find_handed(function, subject.library);
+          const ffi::HandedHandler* handed = find_named(function, subject.library);
           if (handed != nullptr && handed->library == subject.library) {
             take(*handed, subject);
             add(std::move(subject));
             continue;
           }
           subject.skipped =
-              "the library doesn't export it: only code of its own module can hand it out";
+              "the library doesn't export it: only code of its own module can hand it out "
+              "(`--import`)";
         }
         add(std::move(subject));
       }
@@ -124,15 +124,22 @@ class Search {
   // What a manifest says of targets and kernels.
   void find_stated(const Document& document) {
     const Fact manifest = facts_.root(document);
-    std::map<std::string_view, Fact> targets;
-    for (const Fact target : manifest[Key::targets].items()) {
-      if (target[Key::name].is_text()) targets[target[Key::name].text()] = target;
-    }
     PlatformNames platforms(manifest);
+    const auto serves_host = [&platforms](const Fact& target) {
+      return !target[Key::platform].is_text() || runs_on_host(platforms.of(target[Key::platform]));
+    };
+    // One name may stand for a function of each platform.
+    std::map<std::pair<std::string_view, bool>, Fact> targets;
     for (const Fact target : manifest[Key::targets].items()) {
-      const ffi::HandedHandler* handed = find_handed(target, target);
-      const bool located = target[Key::symbol].is_text() && target[Key::library].is_text();
-      if (!located && handed == nullptr) continue;
+      if (!target[Key::name].is_text()) continue;
+      targets[{target[Key::name].text(), serves_host(target)}] = target;
+    }
+    for (const Fact target : manifest[Key::targets].items()) {
+      const bool on_host = serves_host(target);
+      // What a module hands out is for this machine, whatever has its name elsewhere.
+      const ffi::HandedHandler* handed =
+          on_host ? find_handed(target, target[Key::name].text()) : nullptr;
+      if (handed == nullptr && !is_located(target)) continue;
       ProbeSubject subject;
       subject.target = target;
       subject.name = target[Key::name].text();
@@ -141,7 +148,7 @@ class Search {
       } else {
         locate(document, target, subject);
       }
-      if (target[Key::platform].is_text() && !runs_on_host(platforms.of(target[Key::platform]))) {
+      if (!on_host) {
         subject.calls_skipped = "needs a device for " + quote(target[Key::platform].text());
       }
       add(std::move(subject));
@@ -150,22 +157,23 @@ class Search {
       for (const Fact kernel : op[Key::kernels].items()) {
         if (!is_active_kernel(kernel)) continue;
         Fact holder = kernel;
-        const auto target = targets.find(kernel[Key::target].text());
+        const bool on_host = runs_on_host(platforms.of(kernel[Key::platform]));
+        auto target = targets.find({kernel[Key::target].text(), on_host});
+        if (target == targets.end()) target = targets.find({kernel[Key::target].text(), !on_host});
         const ffi::HandedHandler* handed =
-            find_handed(kernel[Key::symbol].text(), kernel[Key::library].text());
-        if (handed == nullptr) {
-          handed = find_handed(kernel[Key::target].text(), kernel[Key::library].text());
-        }
-        if (handed == nullptr &&
-            (!kernel[Key::symbol].is_text() || !kernel[Key::library].is_text())) {
+            on_host ? find_handed(kernel, kernel[Key::target].text()) : nullptr;
+        if (handed == nullptr && !is_located(kernel)) {
           if (target == targets.end()) continue;
           holder = target->second;
-          handed = find_handed(holder, holder);
-          const bool located = holder[Key::symbol].is_text() && holder[Key::library].is_text();
-          if (!located && handed == nullptr) continue;
+          if (on_host && serves_host(holder)) {
+            handed = find_handed(holder, holder[Key::name].text());
+          }
+          if (handed == nullptr && !is_located(holder)) continue;
         }
         ProbeSubject subject;
-        if (target != targets.end()) subject.target = target->second;
+        if (target != targets.end() && (handed == nullptr || target->first.second)) {
+          subject.target = target->second;
+        }
         subject.op = op;
         subject.kernel = kernel;
         subject.name = subject_of(manifest, op);
@@ -174,7 +182,7 @@ class Search {
         } else {
           locate(document, holder, subject);
         }
-        if (!runs_on_host(platforms.of(kernel[Key::platform]))) {
+        if (!on_host) {
           subject.calls_skipped = "needs a device for " + quote(kernel[Key::platform].text());
         }
         add(std::move(subject));
