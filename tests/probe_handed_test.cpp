@@ -78,7 +78,7 @@ TEST_CASE("handed out: all that a module hands out is asked what it is, without 
   json& device = probes["libhanded.so:handed_device/metadata"];
   CHECK(device["status"] == "skipped");
   CHECK(device["reason"] == "needs a device for `CUDA`");
-  CHECK(probes.size() == 5 * 3 + 2);
+  CHECK(probes.size() == 6 * 3 + 2);
 }
 
 TEST_CASE("handed out: an honest handler passes, and a lie is told by its rule") {
@@ -88,12 +88,13 @@ TEST_CASE("handed out: an honest handler passes, and a lie is told by its rule")
   CHECK(result.status == 1);
   const json report = json::parse(result.output);
   CHECK(rules_of(report, "honest").empty());
+  CHECK(rules_of(report, "shut_in").empty());
   CHECK(rules_of(report, "liar") == std::set<std::string>{"probe-unwritten"});
   CHECK(rules_of(report, "crash") == std::set<std::string>{"probe-crash"});
   std::map<std::string, json> probes = probes_of(report);
-  for (const char* name :
-       {"honest/call/f32,f32/n=3", "honest/call/f32,f32/n=0", "honest/threads",
-        "liar/call/f32,f32/n=0", "crash/call/f32,f32/n=3", "crash/call/f32,f32/n=1031"}) {
+  for (const char* name : {"honest/call/f32,f32/n=3", "honest/call/f32,f32/n=0", "honest/threads",
+                           "shut_in/call/f32,f32/n=3", "liar/call/f32,f32/n=0",
+                           "crash/call/f32,f32/n=3", "crash/call/f32,f32/n=1031"}) {
     INFO(name);
     CHECK(probes[std::string("libhanded.so:handed_") + name]["status"] == "passed");
   }
