@@ -6,14 +6,11 @@ foreach(name child element_places ffi_answer ffi_frame ffi_question ffi_runtime 
   list(APPEND handed_sources analyzers/probe/${name}.cpp)
 endforeach()
 add_library(opseal_handed MODULE ${handed_sources})
-# No sanitizer: its run-time library would have to be in the interpreter first. What counts lines is left out, too, since
-# the counts can't be written where nothing may be written.
+# No sanitizer: its run-time library would have to be in the interpreter first. So the library is there in every build, and
+# what it does is watched only where the program itself runs the same code.
 add_library(opseal_unwatched INTERFACE)
 target_compile_options(opseal_unwatched INTERFACE -fno-sanitize=all)
 target_link_options(opseal_unwatched INTERFACE -fno-sanitize=all)
-if(CMAKE_CXX_FLAGS MATCHES "--coverage")
-  target_compile_options(opseal_unwatched INTERFACE -fno-profile-arcs -fno-test-coverage)
-endif()
 target_link_libraries(opseal_handed PRIVATE opseal_flags Threads::Threads ${SECCOMP_LIBRARY} ${FFI_LIBRARY} ${CMAKE_DL_LIBS}
                       opseal_unwatched)
 # It shares a process with libraries that nobody here knows: no name of it is theirs, and none of theirs is its.
