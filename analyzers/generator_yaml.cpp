@@ -1,6 +1,6 @@
-// What code generators of torch backends read (`mlu_functions.yaml`, `npu_native_functions.yaml`): a
-// map whose values are lists of `- func: SCHEMA`. What they make registers operators in a namespace
-// that the generator knows; here it is said that they are not all seen.
+// What code generators of torch backends read (`mlu_functions.yaml`, `npu_native_functions.yaml`):
+// a map whose values are lists of `- func: SCHEMA`. What they make registers operators in a
+// namespace that the generator knows; here it is said that they are not all seen.
 
 #include <string>
 #include <string_view>

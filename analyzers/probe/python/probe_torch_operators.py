@@ -34,7 +34,9 @@ def operator_named(name):
     overloads = packet.overloads()
     if "default" in overloads:
         return packet.default
-    return getattr(packet, overloads[0]) if len(overloads) == 1 else None
+    if len(overloads) != 1:
+        raise Skip("it has overloads, of which the name says none: {}".format(", ".join(overloads)))
+    return getattr(packet, overloads[0])
 
 
 class Operator:
