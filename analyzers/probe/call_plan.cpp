@@ -542,6 +542,11 @@ CallPlan plan_framework_calls(const Fact& op, std::uint32_t seed) {
   for (const Fact kernel : op[Key::kernels].items()) {
     const bool says = kernel[Key::signatures].is_list() || kernel[Key::dtypes].is_list();
     if (!subject.kernel.said() && says) subject.kernel = kernel;
+    // Whichever kernel the framework takes, the conditions of one may be those of all.
+    if (kernel[Key::capabilities][Key::constraints].size() > 0) {
+      subject.kernel = kernel;
+      break;
+    }
   }
   return Planner(subject, seed, true).plan();
 }

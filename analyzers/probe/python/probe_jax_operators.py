@@ -107,7 +107,7 @@ class Check(OperatorRows):
                 refused.append((call, error_text(error)))
                 continue
             served.append(call)
-            self.judge("declared-dtype", call, True, "it is served", describe(to_numpy(results)))
+            self.judge("declared-dtype", call, True, "it is served", describe(results))
             self.fake(call, inputs, results)
         self.tell_refused(served, refused)
         call = widest(served)
