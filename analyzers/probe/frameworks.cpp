@@ -86,7 +86,13 @@ bool may_be_wanted(const FrameworkOptions& options, const Framework& framework,
     if (is_wanted(options, identity_of(task, row))) return true;
     for (const PlannedCall& call : one.calls.calls) {
       row.call = call.identity;
+      row.input.clear();
       if (is_wanted(options, identity_of(task, row))) return true;
+      for (std::size_t at = 0; at < call.question.arguments.size(); ++at) {
+        // As the script calls an input without a name.
+        row.input = one.calls.names[at].empty() ? std::to_string(at) : one.calls.names[at];
+        if (is_wanted(options, identity_of(task, row))) return true;
+      }
     }
   }
   return false;
