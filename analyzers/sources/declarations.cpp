@@ -193,6 +193,9 @@ Declarations::Candidates Declarations::candidates_of(const SourceFunction& funct
   Candidates candidates;
   candidates.nearest = own.empty() ? near : own;
   candidates.chosen = agree(all) ? all : candidates.nearest;
+  // `&nccl::size` is another one than a method of that name beside it.
+  const bool qualified = function.name.find("::") != std::string::npos;
+  if (qualified && !own.empty() && !agree(all)) candidates.chosen.clear();
   if (!agree(candidates.chosen)) candidates.chosen.clear();
   return candidates;
 }

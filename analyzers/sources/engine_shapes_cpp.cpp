@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analyzers/sources/cpp_function.h"
 #include "analyzers/sources/engines_cpp.h"
 
 namespace opseal {
@@ -96,7 +97,10 @@ class FunctionReader {
       const auto [first, last] = known.equal_range(tokens_[at].text);
       for (auto one = first; one != last; ++one) {
         const CppAccessor accessor = shape_.accessors[one->second];
-        if (accessor.stores && accessor.name != name_) forward(accessor, at);
+        if (!accessor.stores || accessor.name == name_) continue;
+        const std::string_view named = class_called(at);
+        const bool other = !named.empty() && named != shape_.tables[accessor.table].owner;
+        if (!accessor.is_member || !other) forward(accessor, at);
       }
     }
   }
@@ -108,6 +112,18 @@ class FunctionReader {
     const std::uint32_t close = source_.shape.partners[open];
     if (close == no_token || close <= open) return {};
     return Tokens(tokens_).subspan(open + 1, close - open - 1);
+  }
+
+  // The class that a call at `at` names: `Registry::instance().add(`, `Registry::add(`. Empty:
+  // none.
+  std::string_view class_called(std::uint32_t at) const {
+    if (at < 2) return {};
+    if (tokens_[at - 1].is("::")) return tokens_[at - 2].text;
+    if (!tokens_[at - 1].is('.') && !tokens_[at - 1].is("->")) return {};
+    if (!tokens_[at - 2].is(')')) return {};
+    const std::uint32_t open = source_.shape.partners[at - 2];
+    if (open == no_token || open < 3 || open > at || !tokens_[open - 2].is("::")) return {};
+    return tokens_[open - 3].is_identifier() ? tokens_[open - 3].text : std::string_view();
   }
 
   int parameter_of(Tokens expression) const {
@@ -384,6 +400,7 @@ void find_cpp_accessors(const PlainSource& source, bool forwards, CppEngineShape
       reader.read_forwards(known);
       continue;
     }
+    if (!owner.empty()) ++shape.bodies[owner + "::" + std::string(base_of(scope.name))];
     words.clear();
     for (std::uint32_t at = scope.body.begin; at < scope.body.end; ++at) {
       if (source.unit.tokens[at].is_identifier()) words.insert(source.unit.tokens[at].text);

@@ -103,12 +103,51 @@ class CppFinder {
           find_cpp_accessors(source, false, shape_);
           find_givers(source);
         });
+    drop_overloaded();
     if (shape_.accessors.empty()) return;
     const MayUse may_use(reaches());
     for_each_source(may_use.query(), may_use, [this](std::uint32_t, const PlainSource& source) {
       find_cpp_accessors(source, true, shape_);
     });
+    drop_ambiguous();
     drop_unfilled();
+  }
+
+  // Of several methods of one name a call may mean one that does something else.
+  void drop_overloaded() {
+    std::map<std::string, std::size_t> read;
+    const auto name_of = [this](const CppAccessor& accessor) {
+      return shape_.tables[accessor.table].owner + "::" + accessor.name;
+    };
+    for (const CppAccessor& accessor : shape_.accessors) {
+      if (accessor.is_member) ++read[name_of(accessor)];
+    }
+    drop_accessors([&](const CppAccessor& accessor) {
+      if (!accessor.is_member) return false;
+      const auto bodies = shape_.bodies.find(name_of(accessor));
+      return bodies != shape_.bodies.end() && bodies->second > read[name_of(accessor)];
+    });
+  }
+
+  // A registrar that hands on to one of several registries, nobody knows which.
+  void drop_ambiguous() {
+    std::map<std::string, std::set<std::size_t>> tables;
+    for (const CppAccessor& accessor : shape_.accessors) {
+      if (!accessor.is_member && accessor.stores) tables[accessor.name].insert(accessor.table);
+    }
+    drop_accessors([&](const CppAccessor& accessor) {
+      return !accessor.is_member && accessor.stores && tables[accessor.name].size() > 1;
+    });
+  }
+
+  // What else is in their tables isn't known then.
+  template <typename Doubtful>
+  void drop_accessors(const Doubtful& doubtful) {
+    std::erase_if(shape_.accessors, [&](const CppAccessor& accessor) {
+      const bool drops = doubtful(accessor);
+      if (drops) shape_.tables[accessor.table].open = true;
+      return drops;
+    });
   }
 
   // What nobody registers through is no registry: a memory, a writer, a server.

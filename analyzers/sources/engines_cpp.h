@@ -49,6 +49,8 @@ struct CppEngineShape {
   std::map<std::string, std::size_t> givers;
   // Functions whose own calls are no registrations.
   std::set<std::string> inner;
+  // How many functions of a class have that name: `Registry::add`.
+  std::map<std::string, std::size_t> bodies;
 };
 
 // Adds the maps that a file declares.
