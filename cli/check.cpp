@@ -79,9 +79,23 @@ std::string shell_word(const std::string& text) {
   return word + '\'';
 }
 
+// Where modules are found that are to be imported: each folder from the root.
+std::string python_path(const Options& options) {
+  const char* stated = options.imports.empty() ? nullptr : std::getenv("PYTHONPATH");
+  if (stated == nullptr || *stated == '\0') return {};
+  std::string path;
+  std::istringstream folders(stated);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (!path.empty()) path += ':';
+    if (!folder.empty()) path += fs::absolute(folder).string();
+  }
+  return "PYTHONPATH=" + shell_word(path) + ' ';
+}
+
 std::string repro_command(const Options& options) {
-  std::string command = "opseal probe --seed " + std::to_string(options.seed) +
-                        " --threads 1 --only " + shell_word(options.repro);
+  std::string command = python_path(options) + "opseal probe --seed " +
+                        std::to_string(options.seed) + " --threads 1 --only " +
+                        shell_word(options.repro);
   if (options.probe_limit) {
     std::ostringstream limit;
     limit << *options.probe_limit;
