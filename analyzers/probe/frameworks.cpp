@@ -106,10 +106,15 @@ void run_task(Task& task, const FrameworkRunner& runner) {
     given_up.reason = skipped_operator ? task.op->calls.skipped : std::string(task.check->lack);
   } else {
     try {
-      task.answer = task.op != nullptr
-                        ? run_framework_operator(*task.framework, task.op->plan, runner)
-                        : run_framework_check(*task.framework, *task.check, runner);
-      return;
+      if (task.op == nullptr) {
+        task.answer = run_framework_check(*task.framework, *task.check, runner);
+        return;
+      }
+      task.answer = run_framework_operator(*task.framework, task.op->plan, runner);
+      // Some calls are not made.
+      if (task.op->calls.skipped.empty()) return;
+      given_up.status = "skipped";
+      given_up.reason = task.op->calls.skipped;
     } catch (const std::system_error& error) {
       // The machine has no process, folder or memory to give; the others go on.
       given_up.status = "no_answer";

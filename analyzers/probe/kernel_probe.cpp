@@ -161,7 +161,11 @@ void probe_call(const Question& question, const KernelCall& call, Answer& answer
   }
   // A kernel that writes where it must not tells nothing more.
   if (!answer.trespasses.empty()) return;
-  if (!run_again(operation, runs, answer)) return;
+  if (!run_again(operation, runs, answer)) {
+    // Whether equal bytes are what the kernel makes of them was not asked.
+    answer.unwritten_arguments.clear();
+    return;
+  }
   if (!runs.third[1].empty()) compare_runs(question, runs, answer);
   if (answer.unwritten_arguments.empty()) return;
   // Equal bytes may be what the kernel makes of them: other numbers tell, if they are wild enough.
