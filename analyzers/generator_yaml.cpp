@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "analyzers/analyzers.h"
-#include "analyzers/fact_writer.h"
+#include "analyzers/manifest_document.h"
 #include "analyzers/words.h"
 #include "opseal/ascii.h"
 
@@ -58,22 +58,12 @@ bool confirms_generator_list(ByteSource&) { return false; }
 
 void load_generator_list(ByteSource&, std::uint32_t file, Facts& facts) {
   FactWriter writer(facts);
-  Document document;
-  document.file = file;
-  document.first = writer.next();
-  const std::uint32_t object = writer.open(Key::none, NodeType::object, 0);
-  writer.add(Key::opseal_manifest, NodeType::count, 1, 0, 0);
-  const std::uint32_t producer = writer.open(Key::producer, NodeType::object, 0);
-  writer.add_text(Key::name, "generator list", 0, 0);
-  writer.close(producer, 0);
-  writer.add_text(Key::system, "torch", 0, 0);
+  ManifestDocument document(writer, file, "generator list", "torch");
   const std::uint32_t tree = writer.open(Key::tree, NodeType::object, 0);
   writer.add(Key::files, NodeType::count, 1, 0, 0);
   writer.add(Key::partial, NodeType::truth, 1, 0, 0);
   writer.close(tree, 0);
-  writer.close(object, 0);
-  document.end = writer.next();
-  facts.documents.push_back(document);
+  document.end(facts);
 }
 
 }  // namespace opseal

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analyzers/analyzers.h"
-#include "analyzers/fact_writer.h"
 #include "analyzers/input_error.h"
+#include "analyzers/manifest_document.h"
 #include "analyzers/words.h"
 #include "analyzers/yaml_tree.h"
 
@@ -50,23 +50,13 @@ class Reader {
   Reader(const std::string& text, Facts& facts) : lines_(text), writer_(facts), facts_(facts) {}
 
   void read(const YamlValue& root, std::uint32_t file) {
-    Document document;
-    document.file = file;
-    document.first = writer_.next();
-    const std::uint32_t object = writer_.open(Key::none, NodeType::object, 0);
-    writer_.add(Key::opseal_manifest, NodeType::count, 1, 0, 0);
-    const std::uint32_t producer = writer_.open(Key::producer, NodeType::object, 0);
-    writer_.add_text(Key::name, "kernel list", 0, 0);
-    writer_.close(producer, 0);
-    writer_.add_text(Key::system, "executorch", 0, 0);
+    ManifestDocument document(writer_, file, "kernel list", "executorch");
     const std::uint32_t operators = writer_.open(Key::operators, NodeType::list, 0);
     for (const YamlValue& entry : root.items) {
       if (entry.kind == Kind::map) read_operator(entry);
     }
     writer_.close(operators, 0);
-    writer_.close(object, 0);
-    document.end = writer_.next();
-    facts_.documents.push_back(document);
+    document.end(facts_);
   }
 
  private:

@@ -10,12 +10,7 @@ void check(const Facts& facts, Sink& sink) {
     sink.inspected();
     for_each_deviation(probe, "alternative", [&](const Fact& deviation, const std::string& name) {
       findings.add(probe, name,
-                   kernel_text(probe) + " gives " +
-                       std::string(deviation[Key::seen].text("another value")) + " at element " +
-                       std::to_string(static_cast<std::int64_t>(deviation[Key::index].number())) +
-                       " of " + name + ", expected about " +
-                       std::string(deviation[Key::expected].text("the other kernel's")) +
-                       "; in a call " + call_text(probe),
+                   value_text(probe, deviation, name, "expected about", "the other kernel's"),
                    Severity::warning);
     });
   });

@@ -74,6 +74,15 @@ std::string kernel_text(const Fact& probe) {
   return text;
 }
 
+std::string value_text(const Fact& probe, const Fact& deviation, const std::string& name,
+                       std::string_view words, std::string_view otherwise) {
+  return kernel_text(probe) + " gives " + std::string(deviation[Key::seen].text("another value")) +
+         " at element " +
+         std::to_string(static_cast<std::int64_t>(deviation[Key::index].number())) + " of " + name +
+         ", " + std::string(words) + ' ' + std::string(deviation[Key::expected].text(otherwise)) +
+         "; in a call " + call_text(probe);
+}
+
 void ProbeFindings::add(const Fact& probe, std::string what, std::string message,
                         Severity severity) {
   std::string key = kernel_key(probe) + std::move(what);

@@ -66,6 +66,12 @@ void for_each_deviation(const Fact& probe, std::string_view kind, Visit visit) {
   }
 }
 
+// "`Axpy` of `libaxpy.so` gives 2.5 at element 3 of result 0, expected 1.5; in a call ...".
+// `words`: `expected`, or how near. `otherwise`: what was expected, where the deviation doesn't say
+// it.
+std::string value_text(const Fact& probe, const Fact& deviation, const std::string& name,
+                       std::string_view words, std::string_view otherwise);
+
 // "(f32[3], f32[3]) -> f32[3]"
 std::string call_text(const Fact& probe);
 

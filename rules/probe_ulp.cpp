@@ -11,13 +11,7 @@ void check(const Facts& facts, Sink& sink) {
     if (probe[Key::method].is("alike")) return;
     sink.inspected();
     for_each_deviation(probe, "value", [&](const Fact& deviation, const std::string& name) {
-      findings.add(probe, name,
-                   kernel_text(probe) + " gives " +
-                       std::string(deviation[Key::seen].text("another value")) + " at element " +
-                       std::to_string(static_cast<std::int64_t>(deviation[Key::index].number())) +
-                       " of " + name + ", expected " +
-                       std::string(deviation[Key::expected].text("the reference's")) +
-                       "; in a call " + call_text(probe),
+      findings.add(probe, name, value_text(probe, deviation, name, "expected", "the reference's"),
                    Severity::error);
     });
   });

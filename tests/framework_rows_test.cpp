@@ -1,10 +1,11 @@
 // What the text report says of frameworks, and of operators that they called.
 
+#include "cli/framework_rows.h"
+
 #include <doctest/doctest.h>
 
 #include <sstream>
 
-#include "cli/framework_rows.h"
 #include "tests/support.h"
 
 namespace opseal::test {

@@ -161,20 +161,44 @@ HONEST = {
 }
 
 
+# Where the operators that lie are, and their manifests.
+LYING = live_support.REPOSITORY / "tests" / "framework_operators"
+
+
+def probe(results, label, command):
+    """The exit code and the report; None, and a failure, where there is none."""
+    done = subprocess.run(
+        command + ["-o", "json"],
+        capture_output=True,
+        text=True,
+        timeout=1800,
+        check=False,
+        env=dict(os.environ, PYTHONPATH=str(LYING)),
+    )
+    try:
+        return done.returncode, json.loads(done.stdout)
+    except ValueError:
+        results.add("failed", label + "report", done.stderr[-2000:])
+        return done.returncode, None
+
+
+def command_for(opseal, python, framework):
+    command = [opseal, "probe", "--no-config", "--no-ignore", "--framework", framework]
+    return command + ["--python", python]
+
+
+def lying(framework):
+    return LYING / "lying_{}.json".format(framework)
+
+
 def check(results, opseal, python, case):
     rows, findings = CASES[case]
     framework, version = case.split("-")
-    command = [opseal, "probe", "--no-config", "--framework", framework, "--python", python]
-    done = subprocess.run(
-        command + ["-o", "json"], capture_output=True, text=True, timeout=1800, check=False
-    )
     label = case + " "
-    try:
-        report = json.loads(done.stdout)
-    except ValueError:
-        results.add("failed", label + "report", done.stderr[-2000:])
+    code, report = probe(results, label, command_for(opseal, python, framework))
+    if report is None:
         return
-    results.compare(label + "exit code", done.returncode, 1 if "brainevent-0.1.2" == case else 0)
+    results.compare(label + "exit code", code, 1 if "brainevent-0.1.2" == case else 0)
     results.compare(label + "problems", report["problems"], [])
     named = {row["identity"].partition("/")[2]: row for row in report["probes"]}
     results.compare(label + "rows", sorted(named), sorted(rows))
@@ -192,25 +216,17 @@ def check(results, opseal, python, case):
 
 def check_operators(results, opseal, python, case):
     framework = case.split("-")[0]
-    folder = live_support.REPOSITORY / "tests" / "framework_operators"
-    manifest = folder / "lying_{}.json".format(framework)
-    command = [opseal, "probe", "--no-config", "--no-ignore", "-o", "json", "--python", python]
-    command += ["--framework", framework, "--import", "lying_" + framework, str(manifest)]
-    environment = dict(os.environ, PYTHONPATH=str(folder))
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=1800, check=False, env=environment
-    )
+    command = command_for(opseal, python, framework)
+    command += ["--import", "lying_" + framework, str(lying(framework))]
     label = case + " operators "
-    try:
-        report = json.loads(done.stdout)
-    except ValueError:
-        results.add("failed", label + "report", done.stderr[-2000:])
+    code, report = probe(results, label, command)
+    if report is None:
         return
     told = {}
     for finding in report["findings"]:
         told.setdefault(finding["subject"], set()).add(finding["rule"])
-    results.compare(label + "exit code", done.returncode, 1)
-    names = json.loads(manifest.read_text(encoding="utf-8"))["operators"]
+    results.compare(label + "exit code", code, 1)
+    names = json.loads(lying(framework).read_text(encoding="utf-8"))["operators"]
     for one in names:
         name = "::".join(part for part in (one.get("namespace"), one["name"]) if part)
         results.compare(label + name, told.pop(name, set()), LIES[case].get(name, set()))
@@ -225,19 +241,13 @@ def check_operators(results, opseal, python, case):
 
 def check_one(results, opseal, python):
     """A single row of an operator, by its identity, gives the same again."""
-    folder = live_support.REPOSITORY / "tests" / "framework_operators"
     identity = "jax/opseal_loses_rule/jvp/f64,f64,f64/n=3/y"
-    command = [opseal, "probe", "--no-config", "--no-ignore", "-o", "json", "--only", identity]
-    command += ["--framework", "jax", "--python", python, "--import", "lying_jax"]
-    done = subprocess.run(
-        command + [str(folder / "lying_jax.json")],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-        env=dict(os.environ, PYTHONPATH=str(folder)),
-    )
-    rows = [row["identity"] for row in json.loads(done.stdout)["probes"] if "operator" in row]
+    command = command_for(opseal, python, "jax") + ["--only", identity]
+    command += ["--import", "lying_jax", str(lying("jax"))]
+    _, report = probe(results, "jax one row alone ", command)
+    if report is None:
+        return
+    rows = [row["identity"] for row in report["probes"] if "operator" in row]
     results.compare("jax one row alone", [identity], rows)
 
 

@@ -48,11 +48,7 @@ KernelCall handler_call(Handler* handler, const Question& question,
     Context context(question.minor, &early->kept());
     KernelEnd before = early->before(context, arguments, results);
     if (before.end.how != CallEnd::How::returned) return before;
-    CallFrame frame(context, execute);
-    frame.set_arguments(std::move(arguments));
-    frame.set_results(std::move(results));
-    frame.set_attributes(question.attributes);
-    return end_of(handler, frame, context);
+    return run_stage(handler, execute, question, context, std::move(arguments), std::move(results));
   };
 }
 

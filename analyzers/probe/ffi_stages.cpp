@@ -13,7 +13,13 @@ const char* stage_name(std::int32_t stage) {
 
 }  // namespace
 
-KernelEnd end_of(Handler* handler, CallFrame& frame, const Context& context) {
+KernelEnd run_stage(Handler* handler, std::int32_t stage, const Question& question,
+                    Context& context, std::vector<BufferView> arguments,
+                    std::vector<BufferView> results) {
+  CallFrame frame(context, stage);
+  frame.set_arguments(std::move(arguments));
+  frame.set_results(std::move(results));
+  frame.set_attributes(question.attributes);
   KernelEnd end;
   end.end = call(handler, frame);
   if (end.end.how == CallEnd::How::failed) end.lacked = context.lacked();
@@ -49,11 +55,8 @@ KernelEnd EarlyStages::before(Context& context, const std::vector<BufferView>& a
 
 KernelEnd EarlyStages::run(const Early& early, Context& context, std::vector<BufferView> arguments,
                            std::vector<BufferView> results) const {
-  CallFrame frame(context, early.stage);
-  frame.set_arguments(std::move(arguments));
-  frame.set_results(std::move(results));
-  frame.set_attributes(question_.attributes);
-  KernelEnd end = end_of(early.handler, frame, context);
+  KernelEnd end = run_stage(early.handler, early.stage, question_, context, std::move(arguments),
+                            std::move(results));
   if (end.end.how != CallEnd::How::returned) {
     end.end.message = std::string(stage_name(early.stage)) + ": " + end.end.message;
   }

@@ -44,7 +44,10 @@ class EarlyStages {
   KernelEnd made_;
 };
 
-// How a handler ended, and what it asked for in vain.
-KernelEnd end_of(Handler* handler, CallFrame& frame, const Context& context);
+// Calls a handler in a stage with the question's attributes: how it ended, and what it asked for in
+// vain.
+KernelEnd run_stage(Handler* handler, std::int32_t stage, const Question& question,
+                    Context& context, std::vector<BufferView> arguments,
+                    std::vector<BufferView> results);
 
 }  // namespace opseal::ffi

@@ -79,19 +79,7 @@ std::string text_of(const nlohmann::json& line, const char* name) {
   return found != line.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-// What a process may state, and for which argument.
-struct Task {
-  std::string_view check;
-  std::vector<std::string_view> rows;
-  bool twice = false;
-  // Rows are of operators, any number of them.
-  bool open = false;
-  // Becomes a file in its folder, whose path is the argument.
-  std::string plan{};
-  const char* argument = nullptr;
-};
-
-Heard read_lines(const std::string& answer, const Task& check) {
+Heard read_lines(const std::string& answer, const FrameworkCheck& check) {
   Heard heard;
   std::istringstream in(answer);
   for (std::string text; std::getline(in, text);) {
@@ -163,8 +151,10 @@ FrameworkRow missing_row(const ChildResult& child, const Heard& heard, double ti
   return row;
 }
 
-FrameworkAnswer run_once(const Framework& framework, const Task& task,
-                         const FrameworkRunner& runner) {
+// `argument`: of the check's function; empty: none. `plan`: becomes a file, whose path is one.
+FrameworkAnswer run_once(const Framework& framework, const FrameworkCheck& check,
+                         const FrameworkRunner& runner, std::string_view argument,
+                         const std::string& plan = {}) {
   const auto start = std::chrono::steady_clock::now();
   const Scratch scratch;
   ChildRequest request;
@@ -175,13 +165,13 @@ FrameworkAnswer run_once(const Framework& framework, const Task& task,
   }
   for (const std::string_view word :
        {std::string_view("-B"), std::string_view("-c"), python_bootstrap(),
-        std::string_view("--probe"), framework.name, task.check}) {
+        std::string_view("--probe"), framework.name, check.name}) {
     request.arguments.emplace_back(word);
   }
-  if (task.argument != nullptr) request.arguments.emplace_back(task.argument);
-  if (!task.plan.empty()) {
+  if (!argument.empty()) request.arguments.emplace_back(argument);
+  if (!plan.empty()) {
     const std::string path = scratch.path() + "/plan.json";
-    std::ofstream(path, std::ios::binary) << task.plan;
+    std::ofstream(path, std::ios::binary) << plan;
     request.arguments.push_back(path);
   }
   request.environment = environment_in(scratch.path());
@@ -190,13 +180,13 @@ FrameworkAnswer run_once(const Framework& framework, const Task& task,
   request.answer_limit = most_answer_bytes;
   request.shows_output = false;
   const ChildResult child = run_child(request);
-  Heard heard = read_lines(child.answer, task);
+  Heard heard = read_lines(child.answer, check);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   FrameworkAnswer answer;
   answer.version = heard.version;
   answer.lacks = heard.lacks;
   answer.missing = child.end == ChildEnd::exited && heard.end == "missing";
-  if (task.open) {
+  if (check.open) {
     answer.rows = std::move(heard.rows);
     for (FrameworkRow& row : answer.rows) row.seconds = took.count();
     const bool ended = child.end == ChildEnd::exited && child.code == 0 && heard.end.empty();
@@ -207,13 +197,13 @@ FrameworkAnswer run_once(const Framework& framework, const Task& task,
       row.status = "skipped";
       row.reason = "nothing could be asked of it";
     }
-    row.name = task.rows.front();
+    row.name = check.rows.front();
     row.seconds = took.count();
     answer.rows.push_back(std::move(row));
     return answer;
   }
   bool told = false;
-  for (const std::string_view name : task.rows) {
+  for (const std::string_view name : check.rows) {
     const auto stated = std::find_if(heard.rows.begin(), heard.rows.end(),
                                      [name](const FrameworkRow& row) { return row.name == name; });
     FrameworkRow row;
@@ -239,13 +229,10 @@ FrameworkAnswer run_once(const Framework& framework, const Task& task,
 
 FrameworkAnswer run_framework_check(const Framework& framework, const FrameworkCheck& check,
                                     const FrameworkRunner& runner) {
-  Task task{check.name, check.rows, check.twice, check.open};
-  if (!check.twice) return run_once(framework, task, runner);
-  task.argument = "first";
-  FrameworkAnswer answer = run_once(framework, task, runner);
+  if (!check.twice) return run_once(framework, check, runner, {});
+  FrameworkAnswer answer = run_once(framework, check, runner, "first");
   if (answer.missing) return answer;
-  task.argument = "second";
-  const FrameworkAnswer second = run_once(framework, task, runner);
+  const FrameworkAnswer second = run_once(framework, check, runner, "second");
   for (std::size_t at = 0; at < answer.rows.size(); ++at) {
     FrameworkRow& row = answer.rows[at];
     const FrameworkRow& other = second.rows[at];
@@ -267,8 +254,9 @@ FrameworkAnswer run_framework_check(const Framework& framework, const FrameworkC
 FrameworkAnswer run_framework_operator(const Framework& framework, const std::string& plan,
                                        const FrameworkRunner& runner) {
   const std::span<const std::string_view> names = operator_row_names();
-  const Task task{"operators", {names.begin(), names.end()}, false, true, plan};
-  return run_once(framework, task, runner);
+  FrameworkCheck check{"operators", {names.begin(), names.end()}};
+  check.open = true;
+  return run_once(framework, check, runner, {}, plan);
 }
 
 int run_framework_child(std::span<char* const> arguments) {

@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "analyzers/child_process.h"
@@ -16,19 +15,6 @@ extern const char opseal_handed_library_end[];
 }
 
 namespace opseal {
-namespace {
-
-std::string last_line(const std::string& text) {
-  const std::size_t end = text.find_last_not_of(" \n\r\t");
-  if (end == text.npos) return {};
-  const std::size_t before = text.rfind('\n', end);
-  const std::size_t begin = before == text.npos ? 0 : before + 1;
-  constexpr std::size_t most = 200;
-  return text.substr(begin, std::min(end + 1 - begin, most));
-}
-
-}  // namespace
-
 int run_handed_child(std::span<char* const> arguments) {
   constexpr int unusable = 127;
   if (arguments.empty()) return unusable;
@@ -80,7 +66,7 @@ HandedListing list_handed(const PoolOptions& pool) {
       return;
     }
     listing.problem = "the interpreter that imports the modules ended before it was asked";
-    const std::string line = last_line(outcome.output_tail);
+    const std::string line = last_line(outcome);
     if (!line.empty()) listing.problem += "; it printed last: " + line;
   });
   return listing;

@@ -87,18 +87,10 @@ struct Outcomes {
   const Bytes& view;
 };
 
-// How far floating values may lie apart because sums were taken in another order: half of the
-// digits of the largest one. An element taken from a wrong place is further off.
+// How far floating values may lie apart because sums were taken in another order. An element taken
+// from a wrong place is further off.
 double slack(const Bytes& bytes, const DtypeInfo& dtype) {
-  double largest = 0;
-  const std::size_t elements = dtype.bytes == 0 ? 0 : bytes.size() / dtype.bytes;
-  for (std::size_t at = 0; at < elements; ++at) {
-    for (unsigned part = 0; part < parts_of(dtype); ++part) {
-      const double value = std::fabs(value_at(bytes, dtype, at, part).value_or(0));
-      if (std::isfinite(value)) largest = std::max(largest, value);
-    }
-  }
-  return std::sqrt(unit_in_last_place(dtype, 1)) * largest;
+  return half_of_the_digits(dtype) * largest_magnitude(bytes, dtype);
 }
 
 bool is_near(const Bytes& one, const Bytes& other, const DtypeInfo& dtype, std::size_t element,

@@ -232,6 +232,16 @@ class Pool {
 
 }  // namespace
 
+std::string last_line(const PoolOutcome& outcome) {
+  const std::string& text = outcome.output_tail;
+  const std::size_t end = text.find_last_not_of(" \n\r\t");
+  if (end == text.npos) return {};
+  const std::size_t before = text.rfind('\n', end);
+  const std::size_t begin = before == text.npos ? 0 : before + 1;
+  constexpr std::size_t most = 200;
+  return text.substr(begin, std::min(end + 1 - begin, most));
+}
+
 PoolReport run_pool(const PoolOptions& options, std::span<const PoolRequest> requests,
                     const std::function<void(std::size_t, PoolOutcome)>& done) {
   const NoPipeSignal guard;

@@ -48,6 +48,9 @@ struct PoolOutcome {
   double seconds = 0;
 };
 
+// The last line that a child printed, at most 200 bytes of it.
+std::string last_line(const PoolOutcome& outcome);
+
 struct PoolOptions {
   // The program itself, and the hidden arguments by which it becomes a child.
   std::string program;

@@ -64,19 +64,8 @@ std::string read_last_words(const std::string& words, ProbeResult& result) {
   return {};
 }
 
-std::string last_line(const std::string& text) {
-  std::size_t end = text.find_last_not_of(" \n\r\t");
-  if (end == text.npos) return {};
-  const std::size_t begin = text.rfind('\n', end);
-  constexpr std::size_t most = 200;
-  std::string line = text.substr(begin == text.npos ? 0 : begin + 1,
-                                 end - (begin == text.npos ? 0 : begin + 1) + 1);
-  if (line.size() > most) line.resize(most);
-  return line;
-}
-
 std::string with_output(std::string reason, const PoolOutcome& outcome) {
-  const std::string line = last_line(outcome.output_tail);
+  const std::string line = last_line(outcome);
   if (!line.empty()) reason += "; it printed last: " + line;
   return reason;
 }

@@ -175,18 +175,6 @@ struct Comparison {
   const char* kind() const { return loosely ? "alternative" : "value"; }
 };
 
-// The largest finite magnitude of a result.
-double largest_of(std::span<const unsigned char> bytes, const ffi::DtypeInfo& dtype) {
-  double largest = 0;
-  for (std::size_t element = 0; element < bytes.size() / dtype.bytes; ++element) {
-    for (unsigned part = 0; part < parts_of(dtype); ++part) {
-      const double value = std::fabs(value_at(bytes, dtype, element, part).value_or(0));
-      if (std::isfinite(value)) largest = std::max(largest, value);
-    }
-  }
-  return largest;
-}
-
 // Beyond half of the digits of the largest number of the result, or not a number where the other is
 // one.
 std::optional<Excess> loose_excess(double slack, double value, double reference) {
@@ -212,7 +200,7 @@ void compare(const Call& call, const Call& reference, const Comparison& comparis
     double worst = 0;
     // A number that was rounded in one width may be the next one in another.
     const bool same_dtypes = result.dtypes == reference_result.dtypes;
-    const double slack = std::sqrt(unit_in_last_place(*dtype, 1)) * largest_of(expected, *other);
+    const double slack = half_of_the_digits(*dtype) * largest_magnitude(expected, *other);
     const std::size_t elements = bytes.size() / dtype->bytes;
     for (std::size_t element = 0; element < elements; ++element) {
       for (unsigned part = 0; part < parts_of(*dtype); ++part) {

@@ -156,4 +156,20 @@ double unit_in_last_place(const ffi::DtypeInfo& dtype, double value) {
   return 0;
 }
 
+double largest_magnitude(std::span<const unsigned char> bytes, const ffi::DtypeInfo& dtype) {
+  double largest = 0;
+  const std::size_t elements = dtype.bytes == 0 ? 0 : bytes.size() / dtype.bytes;
+  for (std::size_t at = 0; at < elements; ++at) {
+    for (unsigned part = 0; part < parts_of(dtype); ++part) {
+      const double value = std::fabs(value_at(bytes, dtype, at, part).value_or(0));
+      if (std::isfinite(value)) largest = std::max(largest, value);
+    }
+  }
+  return largest;
+}
+
+double half_of_the_digits(const ffi::DtypeInfo& dtype) {
+  return std::sqrt(unit_in_last_place(dtype, 1));
+}
+
 }  // namespace opseal

@@ -29,4 +29,11 @@ unsigned parts_of(const ffi::DtypeInfo& dtype);
 // one.
 double unit_in_last_place(const ffi::DtypeInfo& dtype, double value);
 
+// The largest finite magnitude; 0: there is none.
+double largest_magnitude(std::span<const unsigned char> bytes, const ffi::DtypeInfo& dtype);
+
+// A relative distance that rounding does not explain: half of the digits of the dtype. 0 where it
+// isn't floating.
+double half_of_the_digits(const ffi::DtypeInfo& dtype);
+
 }  // namespace opseal

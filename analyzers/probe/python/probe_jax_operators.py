@@ -12,17 +12,12 @@ from _opseal_probe_operators import (
     Derivative,
     Numbers,
     OperatorRows,
-    batch_of,
     describe,
     function_named,
     product_texts,
     read_plan,
-    widest,
 )
 from _opseal_probe_rows import Skip, error_text
-
-# Rows of a batch.
-BATCH = 3
 
 JAX_DTYPE = {"bf16": jnp.bfloat16}
 
@@ -93,30 +88,22 @@ class Check(OperatorRows):
         # Of each input: whether anything moves along it by its rule, and what is wrong with that.
         self.tangents = []
 
-    def run(self):
-        served = []
-        refused = []
-        for call in self.calls:
-            try:
-                inputs = to_jax(call, Numbers(call, self.seed, False).inputs())
-                results = [jax.block_until_ready(one) for one in self.operator.call(*inputs)]
-            except Skip as reason:
-                self.skip("declared-dtype", call, reason)
-                continue
-            except Exception as error:
-                refused.append((call, error_text(error)))
-                continue
-            served.append(call)
-            self.judge("declared-dtype", call, True, "it is served", describe(results))
-            self.fake(call, inputs, results)
-        self.tell_refused(served, refused)
-        call = widest(served)
-        if call is not None:
-            self.derivatives(call)
-            self.tell_tangents(call)
-        call = batch_of(served)
-        if call is not None:
-            self.batch(call)
+    def make(self, call):
+        inputs = to_jax(call, Numbers(call, self.seed, False).inputs())
+        results = [jax.block_until_ready(one) for one in self.operator.call(*inputs)]
+        return describe(results), (inputs, results)
+
+    def look(self, call, made):
+        self.fake(call, *made)
+
+    arrays = staticmethod(to_jax)
+    stack = staticmethod(jnp.stack)
+
+    def numbers(self, *inputs):
+        return to_numpy(self.operator.call(*inputs))
+
+    def batched(self, *inputs):
+        return to_numpy(jax.vmap(self.operator.call)(*inputs))
 
     def fake(self, call, inputs, results):
         shapes = [jax.ShapeDtypeStruct(one.shape, one.dtype) for one in inputs]
@@ -132,7 +119,7 @@ class Check(OperatorRows):
         """Numbers for which the results are numbers."""
         for positive in (False, True):
             inputs = to_jax(call, Numbers(call, self.seed, positive).inputs())
-            results = to_numpy(self.operator.call(*inputs))
+            results = self.numbers(*inputs)
             if all(one.dtype.kind != "f" or numpy.isfinite(one).all() for one in results):
                 return inputs
         raise Skip("results are no numbers at any of the points that were tried")
@@ -146,6 +133,7 @@ class Check(OperatorRows):
         for at, one in enumerate(call["inputs"]):
             if inputs[at].dtype.kind == "f" and inputs[at].size > 0:
                 self.derivative(call, inputs, at, one["name"] or str(at))
+        self.tell_tangents(call)
 
     def derivative(self, call, inputs, at, name):
         random = Numbers(call, self.seed + at + 1, False)
@@ -257,22 +245,6 @@ class Check(OperatorRows):
             self.skip("gradient", call, "its gradient is 0, which may be a choice", name)
             return
         self.judge("gradient", call, *judged, name)
-
-    def batch(self, call):
-        numbers = [Numbers(call, self.seed + row, False).inputs() for row in range(BATCH)]
-        separate = [to_jax(call, values) for values in numbers]
-        together = [jnp.stack(column) for column in zip(*separate)]
-        try:
-            alone = [to_numpy(self.operator.call(*row)) for row in separate]
-            again = to_numpy(self.operator.call(*separate[0]))
-            batched = to_numpy(jax.vmap(self.operator.call)(*together))
-        except NotImplementedError as error:
-            self.skip("batch", call, error_text(error))
-        except Exception as error:
-            # A batch may be refused.
-            self.skip("batch", call, "is refused: " + error_text(error))
-        else:
-            self.judge_batch(call, alone, again, batched)
 
 
 def run_operators(rows, path):

@@ -10,7 +10,7 @@ import json
 
 import numpy
 
-from _opseal_probe_rows import Skip
+from _opseal_probe_rows import Skip, error_text
 
 # The distance of two floating results that were made in another order, of the largest number in
 # them; and the step of a difference, with how far it may be off a derivative.
@@ -19,6 +19,9 @@ STEP = {"float32": 5e-3, "float64": 1e-5}
 OFF = {"float32": 2e-2, "float64": 1e-5}
 # Rules may round by themselves; a rule that is wrong is further off.
 TRANSPOSE_OFF = {"float32": 1e-2, "float64": 2e-3}
+
+# Rows of a batch.
+BATCH = 3
 
 # Calls of which derivatives and batches are asked: elements of all operands together.
 MOST_ELEMENTS = 4096
@@ -158,7 +161,10 @@ def describe(values):
 
 
 class OperatorRows:
-    """What is seen of one operator."""
+    """What is seen of one operator. A framework's script adds `make(call)`, which gives the results
+    of a call as text and what `look(call, made)` then looks at; `derivatives(call)`; and for
+    batches `arrays(call, numbers)`, `stack(arrays)`, `numbers(*arrays)`, results of a call as NumPy
+    has them, and `batched(*arrays)`, the same of a batch."""
 
     def __init__(self, rows, plan):
         self.rows = rows
@@ -179,6 +185,45 @@ class OperatorRows:
     def skip(self, row, call, reason, name=""):
         identity = call["identity"]
         self.rows.write(row=row, call=identity, input=name, status="skipped", reason=str(reason))
+
+    def run(self):
+        served, refused = [], []
+        for call in self.calls:
+            try:
+                text, made = self.make(call)
+            except Skip as reason:
+                self.skip("declared-dtype", call, reason)
+                continue
+            except Exception as error:
+                refused.append((call, error_text(error)))
+                continue
+            served.append(call)
+            self.judge("declared-dtype", call, True, "it is served", text)
+            self.look(call, made)
+        self.tell_refused(served, refused)
+        call = widest(served)
+        if call is not None:
+            self.derivatives(call)
+        call = batch_of(served)
+        if call is not None:
+            self.batch(call)
+
+    def batch(self, call):
+        separate = [
+            self.arrays(call, Numbers(call, self.seed + row, False).inputs()) for row in range(BATCH)
+        ]
+        together = [self.stack(column) for column in zip(*separate)]
+        try:
+            alone = [self.numbers(*row) for row in separate]
+            again = self.numbers(*separate[0])
+            batched = self.batched(*together)
+        except NotImplementedError as error:
+            self.skip("batch", call, error_text(error))
+        except Exception as error:
+            # A batch may be refused.
+            self.skip("batch", call, "is refused: " + error_text(error))
+        else:
+            self.judge_batch(call, alone, again, batched)
 
     def tell_refused(self, served, refused):
         for call, error in refused:

@@ -5,7 +5,7 @@ import warnings
 import numpy
 import torch
 
-from _opseal_probe_rows import error_text, judge_batches
+from _opseal_probe_rows import Skip, error_text, judge_batches
 
 # Libraries take their registrations with them.
 KEPT = []
@@ -35,8 +35,7 @@ def rebuild_same_target(rows):
     owner, op = defined("rebuilt")
     owner.impl("rebuilt", lambda x: torch.full_like(x, 101.0), "CPU")
     if number_of(op) != 101.0:
-        rows.write(end="skipped", reason="the first kernel does not give its number")
-        return
+        raise Skip("the first kernel does not give its number")
     expected = "an error, or 303.0"
     try:
         with warnings.catch_warnings():
@@ -57,16 +56,14 @@ def backend_warmcache(rows):
     traced = torch.jit.trace(lambda x: op(x), torch.ones(4))
     before = float(traced(torch.ones(4))[0])
     if before != 101.0:
-        rows.write(end="skipped", reason="the first kernel does not give its number")
-        return
+        raise Skip("the first kernel does not give its number")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         other = library("opseal_probe", "FRAGMENT")
         try:
             other.impl("warm", lambda x: torch.full_like(x, 303.0), "CPU")
         except Exception as error:
-            rows.write(end="skipped", reason="a second kernel is refused: " + error_text(error))
-            return
+            raise Skip("a second kernel is refused: " + error_text(error))
     after = float(traced(torch.ones(4))[0])
     rows.judge("backend-warmcache", after == 303.0, "303.0", "the call gives {}".format(after))
 

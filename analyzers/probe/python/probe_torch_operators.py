@@ -10,16 +10,10 @@ from _opseal_probe_operators import (
     Derivative,
     Numbers,
     OperatorRows,
-    batch_of,
-    describe,
     function_named,
     read_plan,
-    widest,
 )
 from _opseal_probe_rows import Skip, error_text
-
-# Rows of a batch.
-BATCH = 3
 
 
 def operator_named(name):
@@ -163,31 +157,26 @@ class Check(OperatorRows):
         super().__init__(rows, plan)
         self.operator = Operator(self.name, self.calls[0])
 
-    def run(self):
-        served, refused = [], []
-        for call in self.calls:
-            try:
-                inputs = to_torch(call, Numbers(call, self.seed, False).inputs())
-                before = [one.clone() for one in inputs]
-                results = self.operator.call(inputs)
-            except Skip as reason:
-                self.skip("declared-dtype", call, reason)
-                continue
-            except Exception as error:
-                refused.append((call, error_text(error)))
-                continue
-            served.append(call)
-            self.judge("declared-dtype", call, True, "it is served", shapes_of(results))
-            self.mutation(call, before, inputs)
-            self.alias(call, inputs, results)
-            self.fake(call, before, results)
-        self.tell_refused(served, refused)
-        call = widest(served)
-        if call is not None:
-            self.derivatives(call)
-        call = batch_of(served)
-        if call is not None:
-            self.batch(call)
+    def make(self, call):
+        inputs = to_torch(call, Numbers(call, self.seed, False).inputs())
+        before = [one.clone() for one in inputs]
+        results = self.operator.call(inputs)
+        return shapes_of(results), (before, inputs, results)
+
+    def look(self, call, made):
+        before, inputs, results = made
+        self.mutation(call, before, inputs)
+        self.alias(call, inputs, results)
+        self.fake(call, before, results)
+
+    arrays = staticmethod(to_torch)
+    stack = staticmethod(torch.stack)
+
+    def numbers(self, *inputs):
+        return to_numpy(self.operator.call([one.clone() for one in inputs]))
+
+    def batched(self, *inputs):
+        return to_numpy(torch.vmap(lambda *values: tuple(self.operator.call(values)))(*inputs))
 
     def mutation(self, call, before, after):
         for at, (one, other) in enumerate(zip(before, after)):
@@ -238,7 +227,7 @@ class Check(OperatorRows):
         floating = [one["dtype"] in ("f32", "f64") for one in call["inputs"]]
         for positive in (False, True):
             inputs = to_torch(call, Numbers(call, self.seed, positive).inputs())
-            results = to_numpy(self.operator.call([one.clone() for one in inputs]))
+            results = self.numbers(*inputs)
             if all(one.dtype.kind != "f" or numpy.isfinite(one).all() for one in results):
                 break
         for at, moves in enumerate(floating):
@@ -296,25 +285,6 @@ class Check(OperatorRows):
         if not judged[0] and not bool(found.any()):
             raise Skip("its gradient is 0, which may be a choice")
         self.judge("gradient", call, *judged, name)
-
-    def batch(self, call):
-        separate = [
-            to_torch(call, Numbers(call, self.seed + row, False).inputs()) for row in range(BATCH)
-        ]
-        together = [torch.stack(column) for column in zip(*separate)]
-
-        def run(*values):
-            return tuple(self.operator.call(values))
-
-        try:
-            alone = [to_numpy(run(*(one.clone() for one in row))) for row in separate]
-            again = to_numpy(run(*(one.clone() for one in separate[0])))
-            batched = to_numpy(torch.vmap(run)(*together))
-        except Exception as error:
-            # A batch may be refused.
-            self.skip("batch", call, "is refused: " + error_text(error))
-            return
-        self.judge_batch(call, alone, again, batched)
 
 
 def run_operators(rows, path):
