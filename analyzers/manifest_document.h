@@ -9,8 +9,8 @@
 
 namespace opseal {
 
-// A document that a reader states as a manifest: its head, who made it, and its end. What is written
-// between is its content.
+// A document that a reader states as a manifest: its head, who made it, and its end. What is
+// written between is its content.
 class ManifestDocument {
  public:
   ManifestDocument(FactWriter& writer, std::uint32_t file, std::string_view producer,

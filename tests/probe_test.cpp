@@ -126,6 +126,7 @@ TEST_CASE("probe: each lie is told by the rule that is made for it") {
       {"cold_start", {"probe-threads"}},
       {"cold_start_unstated", {"probe-threads"}},
       {"serves_once", {"probe-refused-again"}},
+      {"clips_once", {"probe-refused-again"}},
       {"alternatives_unstated", {"probe-alternatives"}},
       {"divides_by_zero", {"probe-crash"}},
       {"hangs_on_one", {"probe-crash"}},

@@ -320,6 +320,17 @@ HANDLER(ServesOnce, unary()) {
   return nullptr;
 }
 
+// Likewise, and what it cuts off in place is far out: ordinary numbers stay what they are.
+HANDLER(ClipsOnce, {{{f32}}, {}, {}, 0}) {
+  static std::atomic<bool> taken{false};
+  if (taken.exchange(true)) return make_error(frame, ffi::resource_exhausted, "no free slot");
+  for (std::size_t at = 0; at < elements(argument(frame, 0)); ++at) {
+    float& value = data<float>(argument(frame, 0))[at];
+    value = std::fmin(std::fmax(value, -1000.0F), 1000.0F);
+  }
+  return nullptr;
+}
+
 // Another kernel for what HonestAny does, which takes the last element for something else.
 HANDLER(Elsewhere, unary()) {
   twice_all(frame);
