@@ -166,6 +166,28 @@ void check_texts(const Fact& dispatch, const Fact& left, const Fact& right,
   finding.related.push_back(evidence(second, "another value here"));
 }
 
+// One that `check_copies` has found.
+struct Copy {
+  std::string_view text;
+  // The value that the text spells, and the one that it stands for.
+  std::string_view meant;
+  Fact given;
+  // Where the latter stands for the text that spells it.
+  Fact own;
+  // `Quantized` of `"QuantizedPooling"` beside `"Pooling"`.
+  std::string_view prefix;
+};
+
+// What `text` has before a text that the entry `kind` stands for.
+std::string_view prefix_of(std::string_view text, const KindsByText& texts, const Fact& kind) {
+  for (const auto& [other, kinds] : texts) {
+    if (kinds.front() == kind && text.size() > other.size() && text.ends_with(other)) {
+      return text.substr(0, text.size() - other.size());
+    }
+  }
+  return {};
+}
+
 // A line that was copied: the text spells a value that no text stands for, and stands for another
 // that has a text of its own.
 void check_copies(const Fact& dispatch, const Fact& table, const SpelledKinds& spelled,
@@ -181,6 +203,9 @@ void check_copies(const Fact& dispatch, const Fact& table, const SpelledKinds& s
     }
   }
   sink.inspected();
+  std::vector<Copy> copies;
+  // How many texts say a word before that of the value which they stand for.
+  std::map<std::string_view, std::size_t> prefixed;
   for (const auto& [text, kinds] : texts) {
     const std::string_view meant = spelled.of(text);
     const auto taken = own.find(kinds.front().text());
@@ -188,12 +213,21 @@ void check_copies(const Fact& dispatch, const Fact& table, const SpelledKinds& s
     if (excused.may_have(meant) || excused.may_have(taken->first)) continue;
     if (std::find(told.begin(), told.end(), kinds.front()) != told.end()) continue;
     if (SpelledKinds::is_kind_of(meant, taken->first)) continue;
-    Finding& finding =
-        sink.add(dispatch_subject(dispatch),
-                 quote(table[Key::name].text()) + " gives " + quote(taken->first) + " for `\"" +
-                     std::string(text) + "\"`, and " + quote(meant) + " for no text",
-                 evidence(kinds.front(), "another value here"));
-    finding.related.push_back(evidence(taken->second, "the text of that value here"));
+    const Copy copy{text, meant, kinds.front(), taken->second,
+                    prefix_of(text, texts, taken->second)};
+    if (!copy.prefix.empty()) ++prefixed[copy.prefix];
+    copies.push_back(copy);
+  }
+  for (const Copy& copy : copies) {
+    // `"QuantizedPooling"` and its like, all of which stand for what has no such word: not a slip.
+    constexpr std::size_t fewest_prefixed = 3;
+    if (!copy.prefix.empty() && prefixed[copy.prefix] >= fewest_prefixed) continue;
+    Finding& finding = sink.add(dispatch_subject(dispatch),
+                                quote(table[Key::name].text()) + " gives " +
+                                    quote(copy.given.text()) + " for `\"" + std::string(copy.text) +
+                                    "\"`, and " + quote(copy.meant) + " for no text",
+                                evidence(copy.given, "another value here"));
+    finding.related.push_back(evidence(copy.own, "the text of that value here"));
   }
 }
 

@@ -351,6 +351,11 @@ class SupportReader {
            SyntaxIndex place, const Asked& dispatch) {
     // A file may spell the values of the two in different ways: `"float16"`, `torch.float16`.
     if (shared(accepted, dispatch.keys) < fewest_keys) return;
+    // Ends of file names: formats of files, which no kernel is made for.
+    if (std::all_of(accepted.keys.begin(), accepted.keys.end(),
+                    [](const PythonKey& key) { return key.text.starts_with('.'); })) {
+      return;
+    }
     PythonSupport one;
     one.function = name_of(function);
     one.predicate = std::move(predicate);

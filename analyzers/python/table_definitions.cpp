@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -49,6 +50,7 @@ class Definitions {
       if (kind == SyntaxKind::identifier || kind == SyntaxKind::attribute) look_at_name(index);
     }
     for (const auto& [at, doings] : doings_) read_function(at.first, at.second, doings);
+    keep_first_keys();
     find_own_calls();
     // What can't be parsed may fill any of them.
     if (syntax_.first_error != no_syntax) {
@@ -393,6 +395,39 @@ class Definitions {
         reads + gets > 0 && (body.raises || (reads > 0 && gets == 0 && tests == 0 && !body.tries));
     accessor.gives_none = gets == 1 && reads == 0 && tests == 0 && !body.raises && returned;
     if (accessor.raises || accessor.gives_none) table.accessors.push_back(accessor);
+  }
+
+  // The first parameter of which a key is made.
+  static int first_parameter(const PythonAccessor& accessor) {
+    int first = std::numeric_limits<int>::max();
+    for (const PythonTableKeyPart& part : accessor.key) {
+      for (const PythonTableKeyPiece& piece : part.pieces) {
+        if (piece.parameter >= 0) first = std::min(first, piece.parameter);
+      }
+    }
+    return first;
+  }
+
+  // One function that stores by name in one table, and by class in another, leaves a way back
+  // there, which may well lead to the last of several names.
+  void keep_first_keys() {
+    std::map<std::pair<std::string_view, std::string_view>, int> first;
+    for (const PythonTable& table : tables_) {
+      for (const PythonAccessor& accessor : table.accessors) {
+        if (!accessor.stores) continue;
+        const int own = first_parameter(accessor);
+        const auto [known, is_new] = first.try_emplace({table.owner, accessor.name}, own);
+        if (!is_new) known->second = std::min(known->second, own);
+      }
+    }
+    for (PythonTable& table : tables_) {
+      for (const PythonAccessor& accessor : table.accessors) {
+        if (!accessor.stores) continue;
+        if (first_parameter(accessor) > first[{table.owner, accessor.name}]) {
+          table.second = PythonSecond::unknown;
+        }
+      }
+    }
   }
 
   // `self.register(…)` within the class: entries of each object, or of some.

@@ -238,7 +238,9 @@ struct PositionalReader {
   const CodeFunctions& code;
   const EnumerationIndex& index;
 
-  void read(std::map<const CodeEnumeration*, std::vector<KindTable>>& tables) const {
+  // `counters` gets the values that are lengths of tables.
+  void read(std::map<const CodeEnumeration*, std::vector<KindTable>>& tables,
+            std::map<const CodeEnumeration*, std::set<std::string_view>>& counters) const {
     for (const auto& file : code.files()) {
       const std::vector<Token>& tokens = file->unit.tokens;
       for (std::uint32_t open = 4; open < tokens.size(); ++open) {
@@ -248,14 +250,15 @@ struct PositionalReader {
         const std::uint32_t bracket = file->partners[open - 2];
         const std::uint32_t close = file->partners[open];
         if (bracket == no_token || bracket == 0 || bracket >= open || close == no_token) continue;
-        read_one(*file, bracket, open, close, tables);
+        read_one(*file, bracket, open, close, tables, counters);
       }
     }
   }
 
   void read_one(const CodeFile& file, std::uint32_t bracket, std::uint32_t open,
                 std::uint32_t close,
-                std::map<const CodeEnumeration*, std::vector<KindTable>>& tables) const {
+                std::map<const CodeEnumeration*, std::vector<KindTable>>& tables,
+                std::map<const CodeEnumeration*, std::set<std::string_view>>& counters) const {
     const std::vector<Token>& tokens = file.unit.tokens;
     // The length is a value of the enumeration, cast or not, and nothing else.
     FoundTable length;
@@ -293,6 +296,8 @@ struct PositionalReader {
     }
     if (table.entries.size() >= fewest_by_position) {
       tables[enumeration].push_back(std::move(table));
+      // The last of them counts those before it, whatever it is called.
+      if (counter + 1 == enumeration->enumerators.end()) counters[enumeration].insert(*counter);
     }
   }
 };
@@ -385,7 +390,8 @@ std::vector<AgreeingTables> find_agreeing_tables(const CodeFunctions& code,
     const CodeEnumeration* enumeration = index.of(found);
     if (enumeration != nullptr) tables[enumeration].push_back(std::move(found.table));
   }
-  PositionalReader{code, index}.read(tables);
+  std::map<const CodeEnumeration*, std::set<std::string_view>> counters;
+  PositionalReader{code, index}.read(tables, counters);
   std::vector<AgreeingTables> all;
   for (auto& [enumeration, some] : tables) {
     AgreeingTables one;
@@ -397,7 +403,7 @@ std::vector<AgreeingTables> find_agreeing_tables(const CodeFunctions& code,
       one.kinds.push_back(kind);
       if (enumeration->is_alias[at++]) {
         one.exceptions.emplace_back(kind, "another name for a value before it");
-      } else if (is_outside(name)) {
+      } else if (is_outside(name) || counters[enumeration].contains(name)) {
         one.exceptions.emplace_back(kind, "stands for no value of its own");
       }
     }

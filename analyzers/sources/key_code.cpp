@@ -217,6 +217,9 @@ class KeyReader {
         if (one.member && called == nullptr) function.opaque.insert(std::string(word.text));
         continue;
       }
+      // What has the name of the function that calls it is another one, of other parameters, and
+      // may be written elsewhere.
+      if (called == one.scope) function.whole = true;
       enter(*called, function.type, waiting, seen);
       passed_until = std::max(passed_until, close);
     }

@@ -181,7 +181,10 @@ class RegistrarReader {
           continue;
         const Token& member = at(index + 2);
         if (!member.text.starts_with("Add") || !at(index + 3).is('(')) continue;
-        if (member.is("AddCustom")) {
+        const bool is_custom = member.is("AddCustom");
+        if (is_custom && index + 4 < statement.tokens.end && at(index + 4).is_string()) {
+          known.insert(at(index + 4).text);
+        } else if (is_custom) {
           ++custom;
         } else {
           known.insert(member.text);
