@@ -170,9 +170,12 @@ void probe_call(const Question& question, const KernelCall& call, Answer& answer
 
 void probe_threads(const Question& question, const KernelCall& call, Answer& answer) {
   const std::uint32_t count = std::clamp<std::uint32_t>(question.threads, 1, 256);
+  // Half of them have numbers of their own: memory that all calls share holds then another one's.
+  std::vector<Question> questions(count, question);
+  for (std::uint32_t at = 1; at < count; at += 2) questions[at].seed += at;
   std::vector<std::unique_ptr<Operation>> operations;
-  for (std::uint32_t at = 0; at < count; ++at) {
-    operations.push_back(std::make_unique<Operation>(question, call));
+  for (const Question& one : questions) {
+    operations.push_back(std::make_unique<Operation>(one, call));
   }
   std::vector<CallEnd> ends(count);
   {
@@ -192,14 +195,17 @@ void probe_threads(const Question& question, const KernelCall& call, Answer& ans
   }
   answer.end = operations[0]->run(first_poison);
   answer.lacked = operations[0]->lacked();
-  const std::vector<Bytes> alone = operations[0]->results();
+  const std::vector<Bytes> first = operations[0]->results();
   bool repeats = true;
   for (int again = 0; again < 3; ++again) {
     operations[0]->run(first_poison);
-    repeats = repeats && alone == operations[0]->results();
+    repeats = repeats && first == operations[0]->results();
   }
   for (std::uint32_t at = 0; at < count; ++at) {
-    const bool other_end = ends[at].how != answer.end.how || ends[at].code != answer.end.code;
+    const bool own = questions[at].seed != question.seed;
+    const CallEnd end = own ? operations[at]->run(first_poison) : answer.end;
+    const std::vector<Bytes> alone = own ? operations[at]->results() : first;
+    const bool other_end = ends[at].how != end.how || ends[at].code != end.code;
     if (!other_end && (!repeats || together[at] == alone)) continue;
     const BufferDamage damage{"call", static_cast<std::int64_t>(at), 1};
     answer.thread_results.push_back(damage);
