@@ -49,7 +49,9 @@ constexpr std::string_view arity_words[] = {"traced", "calls", "rule", "schema",
 constexpr Form arity_source_form{.text = true, .words = arity_words};
 constexpr Form arity_form{.map_value = &counts_form};
 
-constexpr Form attribute_value_form{.truth = true, .real = true, .text = true};
+constexpr Form plain_value_form{.truth = true, .real = true, .text = true};
+constexpr Form attribute_value_form{
+    .truth = true, .real = true, .text = true, .item = &plain_value_form};
 constexpr Field attribute_fields[] = {
     {name, &text_form, true, ""},
     {type, &text_form, false, "`any` where the system has no types"},

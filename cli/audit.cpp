@@ -241,13 +241,22 @@ bool is_asked_for(const Settings& settings, const RuleRun& run) {
 }
 
 bool has_probe_verdict(const Facts& facts) {
+  bool any = false;
+  bool operators = false;
   for (const Document& document : facts.documents) {
     if (!document.settings) continue;
     for (const Fact probe : facts.root(document)[Key::probes].items()) {
-      if (!probe[Key::status].is("skipped")) return true;
+      const Fact status = probe[Key::status];
+      const bool of_operator = probe[Key::kind].is("framework") && probe[Key::operator_].is_text();
+      const bool says = !status.is("skipped") && !(of_operator && status.is("no_answer")) &&
+                        !(of_operator && status.is("refused"));
+      if (says && (of_operator || !probe[Key::kind].is("framework"))) return true;
+      any = any || says;
+      operators = operators || of_operator;
     }
   }
-  return false;
+  // What a framework does besides is no answer to who asked for operators.
+  return any && !operators;
 }
 
 void conclude(Audit& audit, bool allow_empty) {

@@ -225,7 +225,7 @@ class TextReport {
   // How the probes went, and why some were not made: a skipped one has not passed.
   void write_probes() {
     std::map<std::string_view, std::uint64_t> statuses;
-    std::map<std::string_view, std::uint64_t> reasons;
+    std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> reasons;
     for (const Document& document : audit_.facts.documents) {
       if (!document.settings) continue;
       for (const Fact probe : audit_.facts.root(document)[Key::probes].items()) {
@@ -233,12 +233,19 @@ class TextReport {
         const std::string_view status = probe[Key::status].text();
         // As it has to be.
         ++statuses[!declared && status == "refused" ? "undeclared" : status];
-        if (probe[Key::status].is("skipped")) ++reasons[probe[Key::reason].text()];
+        const bool untold = status == "skipped" || (declared && status == "refused");
+        if (untold) ++reasons[{status, probe[Key::reason].text("no reason")}];
       }
     }
     if (audit_.probes == 0) {
-      out_ << "nothing to call: no library here has a handler of XLA's FFI, no manifest names "
-              "symbol and library of a kernel, or `--only` names no probe\n";
+      const auto& given = audit_.arguments;
+      const bool asks_framework = std::ranges::any_of(
+          given, [](const std::string& one) { return one.starts_with("--framework"); });
+      out_ << (asks_framework
+                   ? "nothing to ask: `--only` names no check of the framework and no operator\n"
+                   : "nothing to call: no library here has a handler of XLA's FFI, no manifest "
+                     "names symbol and library of a kernel, no module of `--import` hands one out, "
+                     "or `--only` names no probe\n");
       return;
     }
     out_ << plural(audit_.probes, "probe") << " of what can be called";
@@ -262,12 +269,12 @@ class TextReport {
     }
     constexpr std::size_t most_reasons = 12;
     std::size_t told = 0;
-    for (const auto& [reason, count] : reasons) {
+    for (const auto& [why, count] : reasons) {
       if (told++ == most_reasons) {
         out_ << "  and " << plural(reasons.size() - most_reasons, "further reason") << '\n';
         break;
       }
-      out_ << "  " << count << " skipped: " << escape(reason) << '\n';
+      out_ << "  " << count << ' ' << why.first << ": " << escape(why.second) << '\n';
     }
     write_framework_rows(audit_.facts, out_);
     for (const std::string& lack : audit_.sandbox_lacks) {

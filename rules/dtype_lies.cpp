@@ -1,4 +1,3 @@
-#include <cctype>
 #include <set>
 #include <string>
 #include <string_view>
@@ -34,18 +33,6 @@ std::string extents_of(const Fact& probe) {
 
 bool is_declared_call(const Fact& probe) {
   return is_ended_call(probe) && probe[Key::declared].truth();
-}
-
-// A refusal that speaks of dtypes, in the words of XLA's headers and of others.
-bool is_about_dtypes(std::string_view reason) {
-  std::string lower(reason);
-  for (char& letter : lower) {
-    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  }
-  for (const std::string_view word : {"dtype", "data type", "element type", "datatype"}) {
-    if (lower.find(word) != lower.npos) return true;
-  }
-  return false;
 }
 
 void check(const Facts& facts, Sink& sink) {

@@ -171,7 +171,7 @@ void check(const Facts& facts, Sink& sink) {
   });
   // What a framework saw when it called the operator.
   constexpr FrameworkFault faults[] = {
-      {"fake", "gives other shapes or dtypes than its shape function promises"},
+      {"fake", "has a shape function that promises something else than what the call gives"},
   };
   judge_operator_rows(facts, faults, sink);
 }

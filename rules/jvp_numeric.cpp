@@ -5,6 +5,8 @@ namespace {
 
 constexpr FrameworkFault faults[] = {
     {"jvp", "has a JVP that is not its derivative"},
+    // A rule may leave something out on purpose, though where nothing stops it that is rare.
+    {"jvp-zero", "has a JVP that is 0 along an input that moves its result", Severity::warning},
 };
 
 void check(const Facts& facts, Sink& sink) { judge_operator_rows(facts, faults, sink); }

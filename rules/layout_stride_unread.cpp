@@ -5,6 +5,7 @@
 #include "opseal/registration.h"
 #include "opseal/rule.h"
 #include "opseal/text.h"
+#include "rules/framework_rows.h"
 #include "rules/probe_facts.h"
 
 namespace opseal {
@@ -77,6 +78,10 @@ void check_calls(const Facts& facts, Sink& sink) {
                  Severity::error);
   });
   findings.tell();
+  constexpr FrameworkFault faults[] = {
+      {"layout", "gives other values for operands that are not contiguous"},
+  };
+  judge_operator_rows(facts, faults, sink);
 }
 
 void check(const Facts& facts, Sink& sink) {

@@ -49,10 +49,10 @@ void check(const Facts& facts, Sink& sink) {
     if (!has_verdict(row)) return;
     sink.inspected();
     if (!row[Key::status].is("crashed")) return;
-    sink.add(std::string(row[Key::operator_].text()),
-             quote(row[Key::operator_].text()) + ", called by " + framework_text(row) +
-                 ", ends the process: " + std::string(row[Key::reason].text("no answer")),
-             framework_evidence(row));
+    std::string message = quote(row[Key::operator_].text()) + ", called by " + framework_text(row) +
+                          ", ends the process: " + std::string(row[Key::reason].text("no answer"));
+    if (row[Key::arguments].is_list()) message += "; in a call " + call_text(row);
+    sink.add(std::string(row[Key::operator_].text()), std::move(message), framework_evidence(row));
   });
 }
 

@@ -61,8 +61,22 @@ std::string kernel_key(const Fact& probe) {
   return key;
 }
 
+bool is_about_dtypes(std::string_view reason) {
+  const std::string text = lower(reason);
+  // `Wrong attribute type`, `Wrong scalar data type: expected F32 but got F64`: of attributes.
+  for (const std::string_view word : {"attribute", "scalar data type", "array data type"}) {
+    if (text.find(word) != text.npos) return false;
+  }
+  for (const std::string_view word : {"dtype", "data type", "element type", "datatype"}) {
+    if (text.find(word) != text.npos) return true;
+  }
+  return false;
+}
+
 std::string call_text(const Fact& probe) {
-  return '(' + operands_text(probe[Key::arguments]) + ") -> " +
+  const std::string arguments = '(' + operands_text(probe[Key::arguments]) + ')';
+  if (!probe[Key::results].is_list()) return arguments;
+  return arguments + " -> " +
          (probe[Key::results].size() == 1 ? operands_text(probe[Key::results])
                                           : '(' + operands_text(probe[Key::results]) + ')');
 }

@@ -72,8 +72,11 @@ void for_each_deviation(const Fact& probe, std::string_view kind, Visit visit) {
 std::string value_text(const Fact& probe, const Fact& deviation, const std::string& name,
                        std::string_view words, std::string_view otherwise);
 
-// "(f32[3], f32[3]) -> f32[3]"
+// "(f32[3], f32[3]) -> f32[3]"; without results, where they aren't stated: "(f32[3], f32[3])".
 std::string call_text(const Fact& probe);
+
+// A refusal that speaks of dtypes of operands, in the words of XLA's headers and of others.
+bool is_about_dtypes(std::string_view reason);
 
 // "`Axpy` of `libaxpy.so`"
 std::string kernel_text(const Fact& probe);

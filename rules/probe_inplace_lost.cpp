@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "rules/framework_rows.h"
 #include "rules/probe_facts.h"
 
 namespace opseal {
@@ -48,6 +49,10 @@ void check(const Facts& facts, Sink& sink) {
     });
   });
   findings.tell();
+  constexpr FrameworkFault faults[] = {
+      {"written", "leaves an argument alone that its declaration calls written", Severity::warning},
+  };
+  judge_operator_rows(facts, faults, sink);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "rules/framework_rows.h"
 #include "rules/probe_facts.h"
 
 namespace opseal {
@@ -28,6 +29,10 @@ void check(const Facts& facts, Sink& sink) {
     }
   });
   findings.tell();
+  constexpr FrameworkFault faults[] = {
+      {"result", "gives other results than its declaration says"},
+  };
+  judge_operator_rows(facts, faults, sink);
 }
 
 }  // namespace

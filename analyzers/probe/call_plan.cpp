@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <cmath>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include "opseal/ascii.h"
+#include "analyzers/probe/declaration.h"
 #include "opseal/dtypes.h"
+#include "opseal/platforms.h"
 #include "opseal/registration.h"
 #include "opseal/text.h"
 
@@ -19,189 +17,14 @@ namespace opseal {
 namespace {
 
 constexpr std::size_t most_signatures = 64;
-constexpr std::size_t most_operands = 64;
 // Elements of one operand.
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 22;
-
-const ffi::DtypeInfo* ffi_dtype(std::string_view word) {
-  const Dtype* dtype = find_dtype(word);
-  if (dtype == nullptr) return nullptr;
-  for (const ffi::DtypeInfo& info : ffi::dtypes) {
-    if (dtype->name == info.word) return &info;
-  }
-  return nullptr;
-}
-
-// An extent that is a number, or the index of a name.
-struct Extent {
-  std::int64_t number = 0;
-  std::optional<std::size_t> name;
-};
-
-struct Operand {
-  std::string name;
-  // Dtypes that it takes; empty: not said.
-  std::vector<std::string> dtypes;
-  std::vector<Extent> shape;
-  bool written = false;
-  std::string alias;
-};
-
-struct Declaration {
-  // Arguments, then results.
-  std::vector<Operand> operands;
-  std::size_t arguments = 0;
-  std::vector<std::string> extents;
-  std::vector<ffi::Attribute> attributes;
-  std::string skipped;
-};
-
-std::string name_of(const Operand& operand, std::size_t at, std::size_t arguments) {
-  if (!operand.name.empty()) return quote(operand.name);
-  return at < arguments ? "argument " + std::to_string(at)
-                        : "result " + std::to_string(at - arguments);
-}
-
-bool is_identifier(std::string_view text) {
-  return !text.empty() && !is_digit(text.front()) &&
-         std::all_of(text.begin(), text.end(), [](unsigned char letter) {
-           return letter == '_' || std::isalnum(letter) != 0;
-         });
-}
-
-class DeclarationReader {
- public:
-  // `plain`: a C function, and a framework, are handed attributes in ways of their own.
-  Declaration read(const Fact& op, bool plain) {
-    read_operands(op[Key::inputs], "inputs");
-    declaration_.arguments = declaration_.operands.size();
-    read_operands(op[Key::outputs], "outputs");
-    if (plain) return std::move(declaration_);
-    for (const Fact attribute : op[Key::attributes].items()) read_attribute(attribute);
-    return std::move(declaration_);
-  }
-
- private:
-  void skip(std::string why) {
-    if (declaration_.skipped.empty()) declaration_.skipped = std::move(why);
-  }
-
-  void read_operands(const Fact& operands, const char* what) {
-    if (!operands.is_list() || !all_read(operands)) {
-      skip(std::string("the operator doesn't state its ") + what +
-           " one by one, with their shapes");
-      return;
-    }
-    for (const Fact fact : operands.items()) {
-      if (declaration_.operands.size() == most_operands) skip("it has too many operands");
-      if (!declaration_.skipped.empty()) return;
-      Operand operand;
-      operand.name = fact[Key::name].text();
-      operand.dtypes = texts_of(fact[Key::dtypes]);
-      operand.written = fact[Key::mutated].truth();
-      operand.alias = fact[Key::alias].text();
-      const std::string shown =
-          name_of(operand, declaration_.operands.size(), declaration_.operands.size() + 1);
-      if (fact[Key::variadic].truth() || fact[Key::optional].truth()) {
-        skip(shown + " is optional, or stands for any number of operands");
-      }
-      if (fact[Key::strides].is_list()) skip(shown + " has strides of its own, which are not made");
-      const Fact shape = fact[Key::shape];
-      if (!shape.is_list()) skip("no shape is stated for " + shown);
-      for (const Fact extent : shape.items()) {
-        if (extent.is_count()) {
-          operand.shape.push_back({extent.count(), {}});
-        } else if (extent.is_text()) {
-          if (!is_identifier(extent.text())) {
-            skip("extent " + quote(extent.text()) + " of " + shown +
-                 " is no name, and opseal works nothing out");
-          }
-          operand.shape.push_back({0, index_of(extent.text())});
-        } else {
-          skip("an extent of " + shown + " is not stated");
-        }
-      }
-      declaration_.operands.push_back(std::move(operand));
-    }
-  }
-
-  std::size_t index_of(std::string_view name) {
-    std::vector<std::string>& names = declaration_.extents;
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-    names.emplace_back(name);
-    return names.size() - 1;
-  }
-
-  template <typename T>
-  static std::string bytes_of(T value) {
-    std::string bytes(sizeof value, '\0');
-    std::memcpy(bytes.data(), &value, sizeof value);
-    return bytes;
-  }
-
-  // `bytes` of the number, or nothing where the type doesn't hold it.
-  static std::optional<std::string> number_bytes(std::string_view word, std::uint32_t size,
-                                                 double number) {
-    if (word == "f32") return bytes_of(static_cast<float>(number));
-    if (word == "f64") return bytes_of(number);
-    const bool known = word == "bool" || word == "i8" || word == "i16" || word == "i32" ||
-                       word == "i64" || word == "u8" || word == "u16" || word == "u32" ||
-                       word == "u64";
-    // Beyond 2^53 a manifest's numbers are no whole numbers any more.
-    constexpr double most = 9007199254740992.0;
-    const bool is_signed = word.front() == 'i';
-    const double top = std::ldexp(1.0, static_cast<int>(8 * size) - (is_signed ? 1 : 0));
-    if (!known || number != std::floor(number) || std::fabs(number) >= most) return {};
-    if (number >= (word == "bool" ? 2.0 : top) || number < (is_signed ? -top : 0.0)) return {};
-    // Little endian: the low bytes come first.
-    return bytes_of(static_cast<std::int64_t>(number)).substr(0, size);
-  }
-
-  void read_attribute(const Fact& fact) {
-    const Fact value = fact[Key::value];
-    const std::string name(fact[Key::name].text());
-    const std::string_view type = fact[Key::type].text();
-    const std::string shown =
-        "attribute " + quote(name) + (type.empty() ? std::string() : " of type " + quote(type));
-    if (!value.said()) {
-      skip(shown + " has no `value` to call with");
-      return;
-    }
-    ffi::Attribute attribute;
-    attribute.name = name;
-    if (value.is_text()) {
-      if (!type.empty() && type != "string") {
-        skip(shown + " has a text as its `value`");
-        return;
-      }
-      attribute.type = ffi::string_attribute;
-      attribute.bytes = value.text();
-      declaration_.attributes.push_back(std::move(attribute));
-      return;
-    }
-    const ffi::DtypeInfo* dtype =
-        value.is_truth() && type.empty() ? ffi_dtype("bool") : ffi_dtype(type);
-    std::optional<std::string> bytes;
-    if (dtype != nullptr) {
-      bytes = number_bytes(dtype->word, dtype->bytes,
-                           value.is_truth() ? static_cast<double>(value.truth()) : value.number());
-    }
-    if (!bytes) {
-      skip(shown + " has a `value` that opseal can't hand over");
-      return;
-    }
-    attribute.dtype = dtype->number;
-    attribute.bytes = std::move(*bytes);
-    declaration_.attributes.push_back(std::move(attribute));
-  }
-
-  Declaration declaration_;
-};
 
 // Combinations of dtypes, and which operands change with the choice.
 struct Combinations {
   std::vector<std::vector<std::string>> declared;
+  // Results whose dtype is stated for each of them.
+  std::vector<bool> stated;
   std::vector<bool> varies;
   std::string skipped;
 };
@@ -215,13 +38,14 @@ bool is_in(const std::vector<std::string>& words, std::string_view word) {
 }
 
 // One dtype for all operands that take it; an operand that takes a single one always has that.
+// `asked`: operands from there on are what the callee makes of the others.
 std::optional<std::vector<std::string>> uniform(const std::vector<Operand>& operands,
-                                                const std::string& dtype) {
+                                                const std::string& dtype, std::size_t asked) {
   std::vector<std::string> words;
   for (const Operand& operand : operands) {
     if (operand.dtypes.empty() || is_in(operand.dtypes, dtype)) {
       words.push_back(dtype);
-    } else if (operand.dtypes.size() == 1) {
+    } else if (operand.dtypes.size() == 1 || words.size() >= asked) {
       words.push_back(operand.dtypes.front());
     } else {
       return {};
@@ -230,16 +54,23 @@ std::optional<std::vector<std::string>> uniform(const std::vector<Operand>& oper
   return words;
 }
 
-Combinations find_combinations(const Declaration& declaration, const Fact& kernel) {
+// `results_follow`: the callee chooses dtypes of results.
+Combinations find_combinations(const Declaration& declaration, const Fact& kernel,
+                               bool results_follow) {
   Combinations found;
   const std::vector<Operand>& operands = declaration.operands;
+  const std::size_t asked = results_follow ? declaration.arguments : operands.size();
   found.varies.assign(operands.size(), false);
+  for (std::size_t at = declaration.arguments; at < operands.size(); ++at) {
+    found.stated.push_back(operands[at].dtypes.size() == 1);
+  }
   const Fact signatures = kernel[Key::signatures];
   if (signatures.is_list() && all_read(signatures)) {
     for (const Fact signature : signatures.items()) {
       std::vector<std::string> words = texts_of(signature);
       if (words.size() == operands.size()) found.declared.push_back(std::move(words));
     }
+    found.stated.assign(found.stated.size(), true);
     for (const std::vector<std::string>& words : found.declared) {
       for (std::size_t at = 0; at < words.size(); ++at) {
         found.varies[at] = found.varies[at] || words[at] != found.declared.front()[at];
@@ -248,15 +79,15 @@ Combinations find_combinations(const Declaration& declaration, const Fact& kerne
   } else {
     std::vector<std::string> choices = texts_of(kernel[Key::dtypes]);
     if (choices.empty()) {
-      for (const Operand& operand : operands) {
-        for (const std::string& dtype : operand.dtypes) {
-          if (operand.dtypes.size() > 1 && !is_in(choices, dtype)) choices.push_back(dtype);
+      for (std::size_t at = 0; at < asked; ++at) {
+        for (const std::string& dtype : operands[at].dtypes) {
+          if (operands[at].dtypes.size() > 1 && !is_in(choices, dtype)) choices.push_back(dtype);
         }
       }
     }
     if (choices.empty() && !operands.empty()) choices = operands.front().dtypes;
     for (const std::string& choice : choices) {
-      const auto words = uniform(operands, choice);
+      const auto words = uniform(operands, choice, asked);
       if (words) found.declared.push_back(*words);
     }
     for (std::size_t at = 0; at < operands.size(); ++at) {
@@ -335,7 +166,7 @@ std::string why_not(const Declaration& declaration, const Fact& kernel) {
 }
 
 // Extents for the names: odd and different ones first, so that rows taken for columns show; then
-// nothing at all, one, many, and of several names each as nothing.
+// nothing at all, one, powers of two, many, and of several names each as nothing.
 std::vector<Sizes> choose_sizes(const Declaration& declaration, bool with_large) {
   const std::size_t count = declaration.extents.size();
   Sizes first(count);
@@ -348,7 +179,9 @@ std::vector<Sizes> choose_sizes(const Declaration& declaration, bool with_large)
     most_axes = std::max(most_axes, static_cast<std::size_t>(named));
   }
   const std::int64_t large = most_axes == 1 ? 1031 : most_axes == 2 ? 67 : most_axes == 3 ? 17 : 4;
-  std::vector<Sizes> sizes = {first, Sizes(count, 0), Sizes(count, 1)};
+  Sizes even(count);
+  for (std::size_t at = 0; at < count; ++at) even[at] = std::int64_t{16} << (at % 3);
+  std::vector<Sizes> sizes = {first, Sizes(count, 0), Sizes(count, 1), even};
   if (with_large) sizes.push_back(Sizes(count, large));
   constexpr std::size_t most_single = 8;
   for (std::size_t at = 0; count > 1 && at < std::min(count, most_single); ++at) {
@@ -374,7 +207,9 @@ class Planner {
       : subject_(subject),
         seed_(seed),
         in_framework_(in_framework),
-        declaration_(DeclarationReader().read(subject.op, in_framework || subject.is_plain())) {}
+        declaration_(in_framework         ? read_framework_declaration(subject.op)
+                     : subject.is_plain() ? read_plain_declaration(subject.op)
+                                          : read_handler_declaration(subject.op)) {}
 
   CallPlan plan() {
     for (const Operand& operand : declaration_.operands) plan_.names.push_back(operand.name);
@@ -386,8 +221,13 @@ class Planner {
     }
     if (plan_.skipped.empty() && !in_framework_) read_early();
     if (!plan_.skipped.empty()) return std::move(plan_);
-    const Combinations combinations = find_combinations(declaration_, subject_.kernel);
+    const Combinations combinations =
+        find_combinations(declaration_, subject_.kernel, in_framework_);
     plan_.skipped = combinations.skipped;
+    for (std::size_t at = declaration_.arguments; at < declaration_.operands.size(); ++at) {
+      plan_.stated.push_back(declaration_.operands[at].shaped &&
+                             combinations.stated[at - declaration_.arguments]);
+    }
     const std::vector<Sizes> sizes = choose_sizes(declaration_, !in_framework_);
     for (const std::vector<std::string>& dtypes : combinations.declared) {
       for (const Sizes& one : sizes) add(dtypes, one, true);
@@ -395,15 +235,34 @@ class Planner {
     // A C function isn't told of dtypes, and can't refuse any.
     const bool asks_others = !plain_ && !in_framework_;
     if (!combinations.declared.empty() && asks_others) add_undeclared(combinations, sizes.front());
+    if (in_framework_) add_absent();
     return std::move(plan_);
   }
 
  private:
+  // The first call once more, without what may be left out.
+  void add_absent() {
+    if (plan_.calls.empty()) return;
+    PlannedCall call = plan_.calls.front();
+    std::string names;
+    for (std::size_t at = 0; at < declaration_.arguments; ++at) {
+      if (!declaration_.operands[at].optional) continue;
+      call.absent.push_back(at);
+      names += (names.empty() ? "" : ",") + declaration_.operands[at].name;
+    }
+    if (call.absent.empty()) return;
+    call.identity += "/without=" + names;
+    plan_.calls.push_back(std::move(call));
+  }
+
   // Handlers of the stages before execution, as the kernel states them, or else its target.
   void read_early() {
     Fact handlers = subject_.kernel[Key::handlers];
     if (!handlers.is_list()) handlers = subject_.target[Key::handlers];
-    if (!handlers.is_list()) return;
+    if (!handlers.is_list()) {
+      early_ = subject_.early;
+      return;
+    }
     constexpr std::array<std::string_view, 3> stages{"instantiate", "prepare", "initialize"};
     std::size_t read = 0;
     for (std::size_t stage = 0; stage < stages.size(); ++stage) {
@@ -540,7 +399,10 @@ CallPlan plan_framework_calls(const Fact& op, std::uint32_t seed) {
   ProbeSubject subject;
   subject.op = op;
   for (const Fact kernel : op[Key::kernels].items()) {
-    const bool says = kernel[Key::signatures].is_list() || kernel[Key::dtypes].is_list();
+    const Fact platform = kernel[Key::platform];
+    const bool here = !platform.is_text() || platform_reaches(canonical_platform(platform.text()),
+                                                              canonical_platform("cpu"));
+    const bool says = here && (kernel[Key::signatures].is_list() || kernel[Key::dtypes].is_list());
     if (!subject.kernel.said() && says) subject.kernel = kernel;
     // Whichever kernel the framework takes, the conditions of one may be those of all.
     if (kernel[Key::capabilities][Key::constraints].size() > 0) {

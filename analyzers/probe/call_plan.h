@@ -20,6 +20,8 @@ struct PlannedCall {
   std::string sizes;
   // The declaration says that the kernel serves these dtypes.
   bool declared = true;
+  // Arguments that this call leaves out, of a framework's operator; in order.
+  std::vector<std::size_t> absent{};
   ffi::Question question;
   // Further calls that must give the same results.
   std::vector<PlannedView> views{};
@@ -27,6 +29,8 @@ struct PlannedCall {
 
 struct CallPlan {
   std::vector<PlannedCall> calls;
+  // Of results: the declaration, and no guess, says which dtype and which shape it has.
+  std::vector<bool> stated;
   // Names of operands, arguments then results; empty texts where none is said.
   std::vector<std::string> names;
   // Why there are none, or not all of them.
@@ -40,8 +44,10 @@ struct CallPlan {
 CallPlan plan_calls(const ProbeSubject& subject, std::uint32_t seed);
 
 // The calls by which a framework is asked for an operator of its registry: those that its
-// declaration promises, without large extents. Attributes are not in the questions: a framework has
-// them in words of its own.
+// declaration promises, without large extents, of each combination of dtypes of the arguments.
+// Optional arguments are there, and in further calls they are not; one that stands for any number
+// of operands is two, of one name. Attributes are not in the questions: a framework has them in
+// words of its own.
 CallPlan plan_framework_calls(const Fact& op, std::uint32_t seed);
 
 }  // namespace opseal

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -69,8 +70,13 @@ std::vector<std::string> environment_in(const std::string& folder) {
 struct Heard {
   std::string version;
   std::vector<std::string> lacks;
+  // `done`: it came to the end of what was asked.
   std::string end;
   std::string reason;
+  // What it was about last: `imports` of modules, or `calls`; empty: it doesn't say.
+  std::string stage;
+  // The call of an operator that it was about last.
+  std::string call;
   std::vector<FrameworkRow> rows;
 };
 
@@ -87,6 +93,10 @@ Heard read_lines(const std::string& answer, const FrameworkCheck& check) {
     if (!line.is_object()) continue;
     if (line.contains("version")) heard.version = text_of(line, "version");
     if (line.contains("lack")) heard.lacks.push_back(text_of(line, "lack"));
+    if (line.contains("stage")) {
+      heard.stage = text_of(line, "stage");
+      heard.call = text_of(line, "call");
+    }
     if (line.contains("end")) {
       heard.end = text_of(line, "end");
       heard.reason = text_of(line, "reason");
@@ -95,7 +105,8 @@ Heard read_lines(const std::string& answer, const FrameworkCheck& check) {
     const std::string status = text_of(line, "status");
     if (std::find(check.rows.begin(), check.rows.end(), name) == check.rows.end()) continue;
     const bool known = status == "passed" || status == "differs" ||
-                       (check.twice && status == "seen") || (check.open && status == "skipped");
+                       (check.twice && status == "seen") ||
+                       (check.open && (status == "skipped" || status == "refused"));
     if (!known || heard.rows.size() == most_rows) continue;
     FrameworkRow& stated = heard.rows.emplace_back();
     stated.name = name;
@@ -131,15 +142,23 @@ FrameworkRow missing_row(const ChildResult& child, const Heard& heard, double ti
       return row;
     case ChildEnd::signalled: {
       const char* name = ::sigabbrev_np(child.code);
-      row.status = "crashed";
+      // No process does that to itself: somebody else, or too little memory.
+      row.status = child.code == SIGKILL ? "no_answer" : "crashed";
       row.reason = "ended by " + (name == nullptr ? "signal " + std::to_string(child.code)
                                                   : std::string("SIG") + name);
+      if (heard.end == "done") {
+        row.status = "no_answer";
+        row.reason += " as it ended, after all that was asked";
+      }
       return row;
     }
     case ChildEnd::exited:
       break;
   }
-  if (heard.end == "skipped" || heard.end == "no_answer") {
+  if (heard.end == "done") {
+    row.reason =
+        "ended with exit status " + std::to_string(child.code) + " after all that was asked";
+  } else if (heard.end == "skipped" || heard.end == "no_answer") {
     row.status = heard.end;
     row.reason = heard.reason;
   } else if (child.code != 0) {
@@ -186,10 +205,19 @@ FrameworkAnswer run_once(const Framework& framework, const FrameworkCheck& check
   answer.version = heard.version;
   answer.lacks = heard.lacks;
   answer.missing = child.end == ChildEnd::exited && heard.end == "missing";
+  if (heard.end == "import") {
+    answer.failed_import = heard.reason;
+    return answer;
+  }
+  if (heard.stage == "imports" && heard.end.empty()) {
+    answer.failed_import = "the modules of `--import` can't be imported: " +
+                           missing_row(child, heard, runner.time_limit_seconds).reason;
+    return answer;
+  }
   if (check.open) {
     answer.rows = std::move(heard.rows);
     for (FrameworkRow& row : answer.rows) row.seconds = took.count();
-    const bool ended = child.end == ChildEnd::exited && child.code == 0 && heard.end.empty();
+    const bool ended = child.end == ChildEnd::exited && child.code == 0 && heard.end == "done";
     if (ended && !answer.rows.empty()) return answer;
     FrameworkRow row;
     if (!ended) row = missing_row(child, heard, runner.time_limit_seconds);
@@ -198,6 +226,7 @@ FrameworkAnswer run_once(const Framework& framework, const FrameworkCheck& check
       row.reason = "nothing could be asked of it";
     }
     row.name = check.rows.front();
+    if (row.status == "crashed" || row.status == "timed_out") row.call = heard.call;
     row.seconds = took.count();
     answer.rows.push_back(std::move(row));
     return answer;

@@ -16,7 +16,7 @@ struct FrameworkRow {
   std::string call;
   // Of which input it speaks, if of one.
   std::string input;
-  // `passed`, `differs`, `crashed`, `timed_out`, `no_answer`, `skipped`
+  // `passed`, `differs`, `refused`, `crashed`, `timed_out`, `no_answer`, `skipped`
   std::string status;
   std::string reason;
   std::string expected;
@@ -29,6 +29,8 @@ struct FrameworkAnswer {
   std::string version;
   // It is not installed.
   bool missing = false;
+  // A module that was named for import could not be: which, and why. Nothing was asked then.
+  std::string failed_import;
   // What the sandbox could not do on this machine.
   std::vector<std::string> lacks;
   // One for each row of the check, in its order.

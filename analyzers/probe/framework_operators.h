@@ -16,15 +16,23 @@ struct FrameworkOperator {
   Fact op;
   // As manifest and framework say it: `lib::op`, or `op` where there is no namespace.
   std::string name;
+  // That of its manifest; empty: not said.
+  std::string_view system;
   CallPlan calls;
   // What its process reads, as JSON: `imports`, `seed`, and `operator` with `name` and `calls`,
-  // each with `identity`, `inputs` (`name`, `dtype`, `shape`, `written`, `indexes`), `outputs` and
-  // `attributes` (`name`, `type`, `value`).
+  // each with `identity`, `inputs` (`name`, `dtype`, `shape`, `written`, `read_only`: it is said to
+  // be left alone, `differentiable`, `indexes`), `outputs` (`dtype`, `shape`, `stated`: they are no
+  // guess), `gap`: whether an argument before others is left out, and `attributes` (`name`, `type`,
+  // `value`).
   std::string plan;
 };
 
-// The operators of the manifests of this system, or of manifests that name none, whose inputs are
-// stated one by one. A plan without calls says why (`calls.skipped`).
+// Whether operators of manifests of that system are called by this framework: those of its own, of
+// what is built on it, and of manifests that name none.
+bool is_for_framework(std::string_view framework, std::string_view system);
+
+// The operators of all manifests of which some operand has a shape. A plan without calls says why
+// (`calls.skipped`), but for those of other systems.
 std::vector<FrameworkOperator> plan_framework_operators(const Facts& facts, std::string_view system,
                                                         std::span<const std::string> imports,
                                                         std::uint32_t seed);

@@ -4,6 +4,7 @@
 #include <list>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -205,12 +206,17 @@ class RowWriter {
     writer_.close(object, place_.offset + place_.length);
   }
 
-  // The operands of the call of that identity, where it is one of the plan.
+  // The arguments of the call of that identity, where it is one of the plan. Results are made by
+  // the framework.
   void write_call(const FrameworkOperator& one, const std::string& identity) {
     for (const PlannedCall& call : one.calls.calls) {
       if (call.identity != identity) continue;
-      write_probe_operands(writer_, place_, Key::arguments, call.question.arguments);
-      write_probe_operands(writer_, place_, Key::results, call.question.results);
+      std::vector<ffi::QuestionOperand> given;
+      for (std::size_t at = 0; at < call.question.arguments.size(); ++at) {
+        const bool absent = std::ranges::find(call.absent, at) != call.absent.end();
+        if (!absent) given.push_back(call.question.arguments[at]);
+      }
+      write_probe_operands(writer_, place_, Key::arguments, given);
       writer_.add(Key::declared, NodeType::truth, call.declared ? 1 : 0, place_.offset,
                   place_.length);
       return;
@@ -282,6 +288,13 @@ ProbeRun run_framework_probes(const FrameworkOptions& options, Facts& facts) {
     if (!asked || !framework.calls_operators) continue;
     for (FrameworkOperator& one :
          plan_framework_operators(facts, framework.name, options.imports, options.seed)) {
+      if (!is_for_framework(framework.name, one.system)) {
+        const bool elsewhere = std::ranges::any_of(options.frameworks, [&one](const auto& name) {
+          return is_for_framework(name, one.system);
+        });
+        if (elsewhere) continue;
+        one.calls.skipped = "its manifest is of the system " + quote(one.system);
+      }
       if (!may_be_wanted(options, framework, one)) continue;
       operators.push_back(std::move(one));
       tasks.push_back({&framework, nullptr, {}, &operators.back()});
@@ -303,6 +316,12 @@ ProbeRun run_framework_probes(const FrameworkOptions& options, Facts& facts) {
     if (options.progress) options.progress(++done, tasks.size());
   });
   RowWriter writer(facts, *python);
+  std::set<std::string_view> failed;
+  for (const Task& task : tasks) {
+    const std::string& why = task.answer.failed_import;
+    if (why.empty() || !failed.insert(why).second) continue;
+    facts.problems.push_back({writer.where(), why, {}, Severity::error});
+  }
   for (const std::string& name : options.frameworks) {
     const bool missing = std::any_of(tasks.begin(), tasks.end(), [&name](const Task& task) {
       return task.framework->name == name && task.answer.missing;

@@ -239,7 +239,11 @@ std::string last_line(const PoolOutcome& outcome) {
   const std::size_t before = text.rfind('\n', end);
   const std::size_t begin = before == text.npos ? 0 : before + 1;
   constexpr std::size_t most = 200;
-  return text.substr(begin, std::min(end + 1 - begin, most));
+  std::string line = text.substr(begin, end + 1 - begin);
+  // Where it stands is less than what it says.
+  const std::size_t assertion = line.find("Assertion `");
+  if (assertion != line.npos && line.size() > most) line.erase(0, assertion);
+  return line.substr(0, most);
 }
 
 PoolReport run_pool(const PoolOptions& options, std::span<const PoolRequest> requests,

@@ -66,13 +66,31 @@ class Search {
     return nullptr;
   }
 
-  static void take(const ffi::HandedHandler& one, ProbeSubject& subject) {
+  void take(const ffi::HandedHandler& one, ProbeSubject& subject) const {
+    subject.early = stages_before(one);
     subject.handed = true;
     subject.symbol = one.name;
     subject.library = one.library;
     subject.shown_library = one.library;
     subject.skipped = one.lack;
     if (one.stage != "execute") subject.calls_skipped = "its stage is " + quote(one.stage);
+  }
+
+  // `NAME.instantiate` and so on, of the same library.
+  std::vector<ffi::EarlyHandler> stages_before(const ffi::HandedHandler& one) const {
+    std::vector<ffi::EarlyHandler> early;
+    std::int32_t stage = 0;
+    for (const std::string_view word : {"instantiate", "prepare", "initialize"}) {
+      const std::string name = one.name + '.' + std::string(word);
+      for (const ffi::HandedHandler& other : handed_) {
+        const bool beside = other.name == name && other.library == one.library;
+        if (beside && other.stage == word && early.size() <= static_cast<std::size_t>(stage)) {
+          early.push_back({stage, name});
+        }
+      }
+      ++stage;
+    }
+    return early;
   }
 
   // By the symbol that is stated, or else by the name of the target.
@@ -163,12 +181,16 @@ class Search {
         const ffi::HandedHandler* handed =
             on_host ? find_handed(kernel, kernel[Key::target].text()) : nullptr;
         if (handed == nullptr && !is_located(kernel)) {
-          if (target == targets.end()) continue;
-          holder = target->second;
-          if (on_host && serves_host(holder)) {
-            handed = find_handed(holder, holder[Key::name].text());
+          if (target != targets.end()) {
+            holder = target->second;
+            if (on_host && serves_host(holder)) {
+              handed = find_handed(holder, holder[Key::name].text());
+            }
           }
-          if (handed == nullptr && !is_located(holder)) continue;
+          if (handed == nullptr && !is_located(holder)) {
+            add_absent(manifest, op, kernel, on_host);
+            continue;
+          }
         }
         ProbeSubject subject;
         if (target != targets.end() && (handed == nullptr || target->first.second)) {
@@ -188,6 +210,19 @@ class Search {
         add(std::move(subject));
       }
     }
+  }
+
+  // Modules were asked, and none of them has what the kernel names.
+  void add_absent(const Fact& manifest, const Fact& op, const Fact& kernel, bool on_host) {
+    const std::string_view name = kernel[Key::target].text(kernel[Key::symbol].text());
+    if (handed_.empty() || !on_host || name.empty()) return;
+    ProbeSubject subject;
+    subject.op = op;
+    subject.kernel = kernel;
+    subject.name = subject_of(manifest, op);
+    subject.symbol = name;
+    subject.skipped = "no module of `--import` hands out " + quote(name);
+    add(std::move(subject));
   }
 
   void locate(const Document& document, const Fact& holder, ProbeSubject& subject) const {

@@ -16,6 +16,8 @@ struct ProbeSubject {
   std::string symbol;
   // A module of Python hands it out by the name `symbol`, and no library is opened.
   bool handed = false;
+  // Stages before it that are handed out beside it.
+  std::vector<ffi::EarlyHandler> early{};
   // Each may be not said: what the library's bytes tell, the target that names it, the operator and
   // its kernel that it serves.
   Fact handler;

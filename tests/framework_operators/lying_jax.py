@@ -25,7 +25,19 @@ def product(x, y):
 
 honest = make("opseal_honest", product)
 ad.defjvp(honest, lambda t, x, y: t * (y + jnp.cos(x)), lambda t, x, y: t * x)
-batching.defvectorized(honest)
+
+
+def together(operands, axes):
+    """Rows first; what all of them share is spread."""
+    size = next(one.shape[axis] for one, axis in zip(operands, axes) if axis is not None)
+    rows = [
+        jnp.broadcast_to(one, (size, *one.shape)) if axis is None else jnp.moveaxis(one, axis, 0)
+        for one, axis in zip(operands, axes)
+    ]
+    return honest.bind(*rows), 0
+
+
+batching.primitive_batchers[honest] = together
 
 # No rule for the second input.
 loses_rule = make("opseal_loses_rule", product)
@@ -82,3 +94,61 @@ def singles_only(x):
     if x.dtype != jnp.float32:
         raise TypeError("only float32")
     return 2 * x
+
+
+# The rows of x alone come out in the other order.
+half_batched = make("opseal_half_batched", product)
+ad.defjvp(half_batched, lambda t, x, y: t * (y + jnp.cos(x)), lambda t, x, y: t * x)
+
+
+def half(operands, axes):
+    values, axis = together(operands, axes)
+    return values[::-1] if axes[1] is None else values, axis
+
+
+batching.primitive_batchers[half_batched] = half
+
+
+@jax.custom_jvp
+def loses_tangent(x, y):
+    return x * y
+
+
+@loses_tangent.defjvp
+def lost(primals, tangents):
+    x, y = primals
+    return x * y, tangents[0] * y
+
+
+@jax.custom_jvp
+def rule_with_a_slip(x):
+    return jnp.sin(x)
+
+
+@rule_with_a_slip.defjvp
+def slip(primals, tangents):
+    return jnp.sin(primals[0]), tangents[0] * jnp.cosine(primals[0])
+
+
+def rounds(x):
+    """A quantizer whose gradient passes straight through, by choice."""
+    scale = jnp.max(jnp.abs(x)) / 127
+    return x + jax.lax.stop_gradient(jnp.round(x / scale) * scale - x)
+
+
+def turns_fast(x):
+    """Differences in single precision say nothing of it."""
+    return jnp.sin(1000 * x)
+
+
+def cancels(x):
+    return jnp.sum(jax.nn.softmax(x)) - 1 + 0 * x
+
+
+def two_scales(x):
+    """A large result beside a small one."""
+    return 1e4 + x, x
+
+
+def counts(x):
+    return (x > 0).astype(jnp.int32)

@@ -1,5 +1,7 @@
 """Operators of torch for tests/live_frameworks_test.py: honest ones, and one lie for each check."""
 
+from typing import List, Optional
+
 import torch
 from torch import Tensor
 
@@ -72,3 +74,93 @@ library.define("says_that_it_shares(Tensor(a) x, Tensor y) -> Tensor(a)")
 library.impl("says_that_it_shares", lambda x, y: x.view(-1), "CPU")
 library.define("adds_(Tensor(a!) x, Tensor y) -> Tensor(a!)")
 library.impl("adds_", lambda x, y: x.add_(y), "CPU")
+library.define("forgets_(Tensor(a!) x, Tensor y) -> ()")
+library.impl("forgets_", lambda x, y: (x + y, None)[1], "CPU")
+
+
+def by_address(x: Tensor, y: Tensor) -> Tensor:
+    """Takes the memory for the numbers, whatever the strides are."""
+    flat = torch.as_strided(x, (x.numel(),), (1,), x.storage_offset())
+    return flat.clone().reshape(x.shape) * y
+
+
+def by_address_or_not(x: Tensor, y: Tensor) -> Tensor:
+    if not x.is_contiguous():
+        raise RuntimeError("x has to be contiguous")
+    return by_address(x, y)
+
+
+def refuses_rows(info, axes, x, y):
+    raise NotImplementedError("no batches")
+
+
+operator("by_address", by_address, like_first).register_vmap(refuses_rows)
+operator("by_address_or_not", by_address_or_not, like_first).register_vmap(refuses_rows)
+
+
+def too_few(ctx, gradient):
+    return gradient * ctx.saved_tensors[1]
+
+
+def times(x: Tensor, y: Tensor) -> Tensor:
+    return x * y
+
+
+operator("gives_one_gradient", times, like_first, too_few)
+operator("fake_with_a_slip", times, lambda x, y: x.new_emtpy(x.shape))
+
+
+def joins(xs: List[Tensor], scale: Optional[Tensor]) -> Tensor:
+    return torch.cat(xs) * (2 if scale is None else scale.sum())
+
+
+def define_joins(name, slip):
+    defined = torch.library.custom_op("opseal_lies::" + name, joins, mutates_args=())
+    defined.register_fake(lambda xs, scale: xs[0].new_empty(sum(len(one) for one in xs)))
+
+    def keep(ctx, inputs, output):
+        ctx.lengths = [len(one) for one in inputs[0]]
+        ctx.whole = torch.cat(inputs[0])
+        ctx.scale = inputs[1]
+
+    def backward(ctx, gradient):
+        factor = 2 if ctx.scale is None else ctx.scale.sum()
+        parts = [part.clone() for part in (gradient * factor).split(ctx.lengths)]
+        parts[-1] *= slip
+        other = None
+        if ctx.scale is not None:
+            other = (gradient * ctx.whole).sum().expand(ctx.scale.shape).clone()
+        return parts, other
+
+    defined.register_autograd(backward, setup_context=keep)
+
+
+define_joins("joins", 1)
+define_joins("joins_and_slips", 3)
+
+
+def in_single(x: Tensor, y: Tensor) -> Tensor:
+    """Computed in single precision, as many norms are."""
+    return (x.float() * y.float() + torch.sin(x.float())).to(x.dtype)
+
+
+operator("honest_in_single", in_single, like_first, right)
+
+
+def counts_up(x: Tensor, y: Tensor) -> Tensor:
+    return x.to(torch.int64)
+
+
+operator("gives_integers", counts_up, lambda x, y: torch.empty_like(x, dtype=torch.int64))
+
+
+def turns(ctx, gradient):
+    return -gradient, None
+
+
+# A gradient that is turned on purpose, which the manifest says.
+def same(x: Tensor, y: Tensor) -> Tensor:
+    return x.clone()
+
+
+operator("turns_gradient", same, like_first, turns)

@@ -51,6 +51,11 @@ std::vector<Mistake> probe_mistakes() {
          return add_deviation(place, "unstable", {{"bit_stable", true}});
        },
        ""},
+      {"probe-never-served", "an attribute of another name",
+       [](Place& place) {
+         return add_probe(place, {{"status", "refused"}, {"reason", "Attribute name mismatch"}});
+       },
+       ""},
       {"probe-refused-again", "a call that is served once",
        [](Place& place) { return add_deviation(place, "refused_again"); }, ""},
       {"probe-alternatives", "two kernels that compute two things",

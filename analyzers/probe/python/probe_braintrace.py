@@ -6,13 +6,21 @@ weight: it is held against the vector-Jacobian product of the implementation.
 
 import importlib
 
-
 import braintrace
 import jax
 import jax.numpy as jnp
 import numpy
 
-from _opseal_probe_operators import Numbers, OperatorRows, describe, first_difference, read_plan
+from _opseal_probe_jax_operators import to_jax, use_wide_numbers
+from _opseal_probe_operators import (
+    TOLERANCE,
+    Numbers,
+    OperatorRows,
+    describe,
+    first_difference,
+    import_all,
+    read_plan,
+)
 from _opseal_probe_rows import Skip, error_text, member
 
 # Of 32-bit numbers; a rule that is wrong is further off.
@@ -106,23 +114,24 @@ class Rules:
             return self.primitive.impl(*values, **parameters)
 
         result, back = jax.vjp(run, weights)
-        signal = floats(seed + 9, *result.shape)
+        signal = floats(seed + 9, *result.shape).astype(result.dtype)
         (expected,) = back(signal)
         x = None if x_place is None else inputs[x_place]
         found = self.rule(x, signal, weights, **parameters)
         for name in places:
-            yield name, self.difference(name, expected[name], found.get(name))
+            kind = weights[name].dtype.name
+            yield name, self.difference(name, kind, expected[name], found.get(name))
 
     @staticmethod
-    def difference(name, expected, found):
+    def difference(name, kind, expected, found):
         if found is None:
             return "a derivative for " + name, "none"
-        expected = numpy.asarray(expected, numpy.float64)
-        found = numpy.asarray(found, numpy.float64)
+        expected = numpy.asarray(expected).astype(numpy.float64)
+        found = numpy.asarray(found).astype(numpy.float64)
         if found.shape != expected.shape:
             return describe([expected]), describe([found])
         scale = max(float(numpy.abs(expected).max(initial=0)), float(numpy.abs(found).max(initial=0)))
-        far = ~(numpy.abs(expected - found) <= OFF * scale)
+        far = ~(numpy.abs(expected - found) <= max(OFF, TOLERANCE[kind]) * scale)
         if not far.any():
             return None
         seen, wanted = first_difference(expected, found, far)
@@ -159,9 +168,9 @@ def judge(rows, primitive, call, inputs, parameters, seed):
 def operators(rows, path):
     """Primitives that a manifest describes."""
     plan = read_plan(path)
+    use_wide_numbers(plan)
     jax.devices("cpu")
-    for name in plan["imports"]:
-        importlib.import_module(name)
+    import_all(rows, plan)
     name = plan["operator"]["name"].split("::")[-1]
     found = [one for one in registries().ETP_PRIMITIVES if one.name == name]
     if len(found) != 1:
@@ -169,8 +178,9 @@ def operators(rows, path):
     stated = OperatorRows(rows, plan)
     for call in stated.calls:
         if any(0 in one["shape"] for one in call["inputs"]):
+            stated.skip("etp", call, "its inputs have nothing in them")
             continue
-        inputs = [jnp.asarray(one) for one in Numbers(call, plan["seed"], False).inputs()]
+        inputs = to_jax(call, Numbers(call, plan["seed"], False).inputs())
         parameters = {one["name"]: one["value"] for one in call["attributes"]}
         judge(rows, found[0], call["identity"], inputs, parameters, plan["seed"])
 

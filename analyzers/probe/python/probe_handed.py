@@ -107,6 +107,10 @@ class Collection:
         for name, value in list(vars(module).items()):
             if is_capsule(value) and capsule_name(value) == TARGET_NAME:
                 self.add(name, value, file)
+            elif isinstance(value, dict) and is_handler(value):
+                # One handler, by its stages.
+                if all(capsule_name(one) in (None, TARGET_NAME) for one in capsules_of({"": value})):
+                    self.add(name, value, file)
             elif isinstance(value, dict) and value and all(map(is_handler, value.values())):
                 if all(capsule_name(one) in (None, TARGET_NAME) for one in capsules_of(value)):
                     self.add_table(value, file)

@@ -1,21 +1,23 @@
 """Operators that JAX calls: primitives by their names in its tables, and functions of modules."""
 
-import importlib
 import sys
 
 import jax
 import jax.numpy as jnp
 import numpy
 
+from _opseal_probe_derivatives import ROUNDED, TRANSPOSE_OFF, Derivative
 from _opseal_probe_operators import (
-    TRANSPOSE_OFF,
-    Derivative,
     Numbers,
     OperatorRows,
     describe,
     function_named,
+    import_all,
+    is_mistake,
+    judged,
     product_texts,
     read_plan,
+    skipped,
 )
 from _opseal_probe_rows import Skip, error_text
 
@@ -40,15 +42,19 @@ def primitives():
 
 
 class Operator:
-    """`call(*inputs)` gives a list of arrays."""
+    """`call(*inputs)` gives a list of arrays. `own`: names of JAX's primitives, before others were
+    imported."""
 
-    def __init__(self, name, attributes):
+    def __init__(self, name, attributes, own):
         self.parameters = {one["name"]: one["value"] for one in attributes}
         self.primitive = None
         self.function = function_named(name)
         if callable(self.function):
             return
-        found = list(dict.fromkeys(primitives().get(name.split("::")[-1], [])))
+        namespace, _, base = name.rpartition("::")
+        found = list(dict.fromkeys(primitives().get(base, [])))
+        if namespace and namespace.partition(".")[0] != "jax":
+            found = [one for one in found if one not in own.get(base, [])]
         if len(found) > 1:
             raise Skip("{} primitives have this name".format(len(found)))
         if not found:
@@ -81,17 +87,31 @@ def to_numpy(values):
     ]
 
 
+def dtype_word(dtype):
+    """opseal's word."""
+    name = str(dtype)
+    for word, letter in (("float", "f"), ("uint", "u"), ("int", "i"), ("complex", "c")):
+        if name.startswith(word) and name[len(word) :].isdigit():
+            return letter + name[len(word) :]
+    return {"bfloat16": "bf16"}.get(name, name)
+
+
 class Check(OperatorRows):
-    def __init__(self, rows, plan):
+    derivative_row = "jvp"
+
+    def __init__(self, rows, plan, own):
         super().__init__(rows, plan)
-        self.operator = Operator(self.name, self.calls[0]["attributes"])
-        # Of each input: whether anything moves along it by its rule, and what is wrong with that.
-        self.tangents = []
+        self.operator = Operator(self.name, self.calls[0]["attributes"], own)
 
     def make(self, call):
+        if call["gap"]:
+            raise Skip("an argument behind one that is left out has no name to be handed over by")
         inputs = to_jax(call, Numbers(call, self.seed, False).inputs())
         results = [jax.block_until_ready(one) for one in self.operator.call(*inputs)]
         return describe(results), (inputs, results)
+
+    def results_of(self, made):
+        return [(dtype_word(one.dtype), one.shape) for one in made[1]]
 
     def look(self, call, made):
         self.fake(call, *made)
@@ -99,50 +119,36 @@ class Check(OperatorRows):
     arrays = staticmethod(to_jax)
     stack = staticmethod(jnp.stack)
 
+    def is_wrong(self, error):
+        return is_mistake(error, jax, ("Custom JVP rule", "Custom VJP"))
+
     def numbers(self, *inputs):
         return to_numpy(self.operator.call(*inputs))
 
-    def batched(self, *inputs):
-        return to_numpy(jax.vmap(self.operator.call)(*inputs))
+    def batched(self, axes, *inputs):
+        return to_numpy(jax.vmap(self.operator.call, in_axes=tuple(axes))(*inputs))
 
     def fake(self, call, inputs, results):
         shapes = [jax.ShapeDtypeStruct(one.shape, one.dtype) for one in inputs]
         try:
             promised = jax.eval_shape(self.operator.call, *shapes)
         except Exception as error:
-            self.skip("fake", call, error_text(error))
+            if self.is_wrong(error):
+                self.judge("fake", call, False, describe(results), error_text(error))
+            else:
+                self.skip("fake", call, error_text(error))
             return
         expected, seen = describe(results), describe(promised)
         self.judge("fake", call, expected == seen, expected, seen)
 
-    def smooth_inputs(self, call):
-        """Numbers for which the results are numbers."""
-        for positive in (False, True):
-            inputs = to_jax(call, Numbers(call, self.seed, positive).inputs())
-            results = self.numbers(*inputs)
-            if all(one.dtype.kind != "f" or numpy.isfinite(one).all() for one in results):
-                return inputs
-        raise Skip("results are no numbers at any of the points that were tried")
-
-    def derivatives(self, call):
-        try:
-            inputs = self.smooth_inputs(call)
-        except Skip as reason:
-            self.skip("jvp", call, reason)
-            return
-        for at, one in enumerate(call["inputs"]):
-            if inputs[at].dtype.kind == "f" and inputs[at].size > 0:
-                self.derivative(call, inputs, at, one["name"] or str(at))
-        self.tell_tangents(call)
-
-    def derivative(self, call, inputs, at, name):
-        random = Numbers(call, self.seed + at + 1, False)
+    def along(self, call, inputs, at, seed):
+        random = Numbers(call, seed + at + 1, False)
         direction = random.direction(inputs[at].shape).astype(inputs[at].dtype.name)
         tangents = [
             jnp.asarray(direction)
             if other == at
             else jnp.zeros_like(value)
-            if value.dtype.kind == "f"
+            if jnp.issubdtype(value.dtype, jnp.inexact)
             else numpy.zeros(value.shape, jax.dtypes.float0)
             for other, value in enumerate(inputs)
         ]
@@ -157,38 +163,54 @@ class Check(OperatorRows):
                 for one in results
             ]
 
-        try:
-            derivative = Derivative(run, plain, at, direction)
-        except Skip as reason:
-            self.skip("jvp", call, reason, name)
-            return
+        derivative = Derivative(run, plain, at, direction)
         try:
             _, moved = jax.jvp(self.operator.call, inputs, tangents)
-        except Exception as error:  # who is refused knows it
-            self.skip("jvp", call, error_text(error), name)
+        except Exception as error:
+            outcomes = [self.failed("jvp", "the difference of two calls", error)]
             if "custom_vjp" in str(error):
-                self.gradient(call, inputs, at, name, direction, derivative)
-            return
+                outcomes.append(self.gradient(call, inputs, at, seed, direction, derivative))
+            return outcomes
         moved = [None if one.dtype == jax.dtypes.float0 else numpy.asarray(one) for one in moved]
+        outcomes = []
         try:
             wrong = derivative.compare(moved)
         except Skip as reason:
-            self.skip("jvp", call, reason, name)
+            outcomes.append(skipped("jvp", reason))
         else:
             moves = any(numpy.abs(one).any() for one in moved if one is not None)
-            self.tangents.append((name, moves, wrong))
-        self.transpose(call, inputs, at, name, direction, moved)
-
-    def tell_tangents(self, call):
-        """Nothing may move a result by choice: along all inputs, or where a function stops it. A
-        primitive that moves along some inputs alone has lost a rule."""
-        stopped = not any(moves for _, moves, _ in self.tangents)
-        for name, moves, wrong in self.tangents:
-            if wrong and not moves and (stopped or self.operator.primitive is None):
-                self.skip("jvp", call, "its tangent is 0, which may be a choice", name)
-                continue
             expected, seen = wrong or ("the difference of two calls", "the same")
-            self.judge("jvp", call, wrong is None, expected, seen, name)
+            outcomes.append(judged("jvp", wrong is None, expected, seen, moves))
+        outcomes.append(self.transpose(call, inputs, at, seed, direction, moved))
+        return outcomes
+
+    def failed(self, row, expected, error):
+        """Who is refused knows it; a rule that can't be run is told."""
+        if self.is_wrong(error):
+            return judged(row, False, expected, error_text(error))
+        return skipped(row, error_text(error))
+
+    def tell(self, call, kept):
+        """Nothing may move a result by choice: along all inputs, or where a function stops it. A
+        primitive that moves along some inputs alone has lost a rule, and so may have a function
+        with a rule of its own that stops nothing."""
+        jvps = [one for _, outcomes in kept for one in outcomes if one.row == "jvp"]
+        moving = any(one.moves for one in jvps if one.status in ("passed", "differs"))
+        for one in jvps:
+            if one.status != "differs" or one.moves:
+                continue
+            if moving and self.operator.primitive is None and self.has_own_rule(call):
+                one.row = "jvp-zero"
+            elif not moving or self.operator.primitive is None:
+                one.status, one.reason = "skipped", "its tangent is 0, which may be a choice"
+        super().tell(call, kept)
+
+    def has_own_rule(self, call):
+        try:
+            text = str(jax.make_jaxpr(self.operator.call)(*self.points(call, self.seed)))
+        except Exception:
+            return False
+        return "custom_jvp" in text and "stop_gradient" not in text
 
     def pull_back(self, inputs, at, weights):
         """The gradient along an input of results that are weighted so; None: with 0."""
@@ -201,7 +223,7 @@ class Check(OperatorRows):
         results, back = jax.vjp(along, inputs[at])
         cotangents = []
         for one, weight in zip(results, weights):
-            if not jnp.issubdtype(one.dtype, jnp.floating):
+            if not jnp.issubdtype(one.dtype, jnp.inexact):
                 cotangents.append(numpy.zeros(one.shape, jax.dtypes.float0))
             elif weight is None:
                 cotangents.append(jnp.zeros_like(one))
@@ -209,53 +231,60 @@ class Check(OperatorRows):
                 cotangents.append(jnp.asarray(weight, one.dtype))
         return back(cotangents)[0]
 
-    def transpose(self, call, inputs, at, name, direction, moved):
+    def transpose(self, call, inputs, at, seed, direction, moved):
         """<J v, w> is <v, J^T w>, whatever the function is. `moved`: J v of each result."""
-        random = Numbers(call, self.seed + 77, False)
-        weights = [None if one is None else random.direction(one.shape) for one in moved]
+        random = Numbers(call, seed + 77, False)
+        weights = [
+            None if one is None or one.dtype.kind != "f" else random.direction(one.shape)
+            for one in moved
+        ]
         try:
             gradient = self.pull_back(inputs, at, weights)
         except Exception as error:
-            self.skip("transpose", call, error_text(error), name)
-            return
+            return self.failed("transpose", "reverse mode", error)
         forward = [a.astype(numpy.float64) * b for a, b in zip(moved, weights) if b is not None]
         backward = numpy.asarray(gradient, numpy.float64) * direction
         left, right = sum(float(one.sum()) for one in forward), float(backward.sum())
         size = sum(float(numpy.abs(one).sum()) for one in forward)
         size += float(numpy.abs(backward).sum())
         if not numpy.isfinite(size):
-            self.skip("transpose", call, "derivatives are no numbers", name)
-            return
-        near = abs(left - right) <= TRANSPOSE_OFF[inputs[at].dtype.name] * size
-        self.judge("transpose", call, near, *product_texts(left, right), name)
+            return skipped("transpose", "derivatives are no numbers")
+        kind = inputs[at].dtype.name
+        # What cancels within the function leaves its rounding behind.
+        weighed = sum(float(numpy.abs(one).sum()) for one in weights if one is not None)
+        rounded = ROUNDED * numpy.finfo(kind).eps * (weighed + float(numpy.abs(direction).sum()))
+        near = abs(left - right) <= TRANSPOSE_OFF[kind] * size + rounded
+        return judged("transpose", near, *product_texts(left, right))
 
-    def gradient(self, call, inputs, at, name, direction, derivative):
+    def gradient(self, call, inputs, at, seed, direction, derivative):
         """Of a function that has no forward mode: J v from differences."""
         try:
-            weights = derivative.weights(Numbers(call, self.seed + 77, False))
-            gradient = self.pull_back(inputs, at, weights)
-            judged = derivative.judge_gradient(weights, gradient, direction)
+            weights = derivative.weights(Numbers(call, seed + 77, False))
         except Skip as reason:
-            self.skip("gradient", call, reason, name)
-            return
+            return skipped("gradient", reason)
+        try:
+            gradient = self.pull_back(inputs, at, weights)
         except Exception as error:
-            self.skip("gradient", call, error_text(error), name)
-            return
-        if not judged[0] and not numpy.asarray(gradient).any():
-            self.skip("gradient", call, "its gradient is 0, which may be a choice", name)
-            return
-        self.judge("gradient", call, *judged, name)
+            return self.failed("gradient", "reverse mode", error)
+        try:
+            return derivative.judge_gradient("gradient", weights, gradient)
+        except Skip as reason:
+            return skipped("gradient", reason)
 
 
-def run_operators(rows, path):
-    plan = read_plan(path)
+def use_wide_numbers(plan):
     if any(
         one["dtype"] in ("f64", "i64", "u64", "c128")
         for call in plan["operator"]["calls"]
         for one in call["inputs"] + call["outputs"]
     ):
         jax.config.update("jax_enable_x64", True)
+
+
+def run_operators(rows, path):
+    plan = read_plan(path)
+    use_wide_numbers(plan)
     jax.devices("cpu")
-    for name in plan["imports"]:
-        importlib.import_module(name)
-    Check(rows, plan).run()
+    own = primitives()
+    import_all(rows, plan)
+    Check(rows, plan, own).run()

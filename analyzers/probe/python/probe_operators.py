@@ -7,21 +7,23 @@ held against each other. All of it is NumPy; a framework's script turns arrays i
 
 import importlib
 import json
+import os
+import traceback
 
 import numpy
 
-from _opseal_probe_rows import Skip, error_text
+from _opseal_probe_rows import ImportFailed, Skip, error_text
 
 # The distance of two floating results that were made in another order, of the largest number in
-# them; and the step of a difference, with how far it may be off a derivative.
+# them, and at all.
 TOLERANCE = {"float16": 2e-2, "bfloat16": 1e-1, "float32": 1e-4, "float64": 1e-9}
-STEP = {"float32": 5e-3, "float64": 1e-5}
-OFF = {"float32": 2e-2, "float64": 1e-5}
-# Rules may round by themselves; a rule that is wrong is further off.
-TRANSPOSE_OFF = {"float32": 1e-2, "float64": 2e-3}
+EPSILON = {"float16": 9.8e-4, "bfloat16": 7.9e-3, "float32": 1.2e-7, "float64": 2.3e-16}
 
 # Rows of a batch.
 BATCH = 3
+
+# What differs at one point alone, of so many, may be a step or a kink that was met by chance.
+POINTS = 4
 
 # Calls of which derivatives and batches are asked: elements of all operands together.
 MOST_ELEMENTS = 4096
@@ -32,6 +34,18 @@ def read_plan(path):
         return json.load(stream)
 
 
+def import_all(rows, plan):
+    """The modules that register the operator."""
+    rows.write(stage="imports")
+    for name in plan["imports"]:
+        try:
+            importlib.import_module(name)
+        except BaseException as error:
+            traceback.print_exc()
+            raise ImportFailed("`{}` can't be imported: {}".format(name, error_text(error)))
+    rows.write(stage="calls")
+
+
 def function_named(name):
     """`package.module::function`, or `package.module.function`."""
     path = name.replace("::", ".")
@@ -40,8 +54,42 @@ def function_named(name):
         return None
     try:
         return getattr(importlib.import_module(module), attribute, None)
-    except ImportError:
+    except Exception:  # what has the name may be any module there is
         return None
+
+
+REFUSALS = (
+    "not support",
+    "unsupported",
+    "not implemented",
+    "no implementation",
+    "not differentiable",
+    "non-differentiable",
+    "be differentiated",
+    "not require grad",
+)
+WRONG_CALLS = ("required positional argument", "positional arguments but", "unexpected keyword")
+
+
+def is_mistake(error, package, told=()):
+    """Whether an exception shows that code of the operator is wrong, and not what it doesn't do.
+    `package` is the framework's; `told`: what the framework says of wrong code."""
+    text = str(error)
+    if isinstance(error, NotImplementedError) or any(one in text.lower() for one in REFUSALS):
+        return False
+    if any(one in text for one in (*WRONG_CALLS, *told)):
+        return True
+    if isinstance(error, (NameError, AttributeError)):
+        # What is traced has no values to ask for.
+        return "Tracer" not in text
+    trace, file = error.__traceback__, ""
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        trace = trace.tb_next
+    folders = [os.path.dirname(one.__file__) + os.sep for one in (package, numpy)]
+    if any(file.startswith(folder) for folder in folders) or file.startswith("<"):
+        return False
+    return isinstance(error, (TypeError, IndexError, KeyError, ZeroDivisionError))
 
 
 def is_floating(dtype):
@@ -126,25 +174,31 @@ def as_reals(values):
     ]
 
 
-def is_near(one, other, tolerance):
+def largest(values):
+    """Of the finite ones, without sign."""
+    return float(numpy.abs(values[numpy.isfinite(values)]).max(initial=0.0))
+
+
+def is_near(one, other, tolerance, least=0.0):
+    """Within `tolerance` of the largest number, or within `least`."""
     if one.shape != other.shape:
         return False
     if one.dtype.kind not in "fc":
         return bool((one == other).all())
-    finite = numpy.abs(one[numpy.isfinite(one)])
-    scale = float(finite.max()) if finite.size else 0.0
     with numpy.errstate(invalid="ignore"):
-        close = numpy.abs(one - other) <= tolerance * scale
+        close = numpy.abs(one - other) <= max(tolerance * largest(one), least)
     return bool((close | (one == other) | (numpy.isnan(one) & numpy.isnan(other))).all())
 
 
 def number_text(value):
-    return "{:.6g}".format(float(value) + 0.0)
+    value = numpy.asarray(value)
+    return str(value) if value.dtype.kind in "bc" else "{:.6g}".format(float(value) + 0.0)
 
 
-def product_texts(left, right):
-    """0 has no sign in a report."""
-    return "<J v, w> = {:.6g}".format(left + 0.0), "<v, Jt w> = {:.6g}".format(right + 0.0)
+def product_texts(left, right, forward="forward mode"):
+    """Of a product that both modes give; 0 has no sign in a report."""
+    expected = "<J v, w> = {:.6g} by {}".format(left + 0.0, forward)
+    return expected, "<v, Jt w> = {:.6g} by reverse mode".format(right + 0.0)
 
 
 def first_difference(expected, seen, far):
@@ -160,11 +214,39 @@ def describe(values):
     )
 
 
+class Outcome:
+    """What one check of one input came to, at one point. `moves`: whether its rule moves anything."""
+
+    def __init__(self, row, status, expected="", seen="", reason="", moves=True):
+        self.row = row
+        self.status = status
+        self.expected = str(expected)
+        self.seen = str(seen)
+        self.reason = str(reason)
+        self.moves = moves
+
+
+def judged(row, fine, expected, seen, moves=True):
+    return Outcome(row, "passed" if fine else "differs", expected, seen, moves=moves)
+
+
+def skipped(row, reason):
+    return Outcome(row, "skipped", reason=reason)
+
+
 class OperatorRows:
-    """What is seen of one operator. A framework's script adds `make(call)`, which gives the results
-    of a call as text and what `look(call, made)` then looks at; `derivatives(call)`; and for
-    batches `arrays(call, numbers)`, `stack(arrays)`, `numbers(*arrays)`, results of a call as NumPy
-    has them, and `batched(*arrays)`, the same of a batch."""
+    """What is seen of one operator. A framework's script adds
+
+    - `make(call)`: the results of a call as text, and what `look(call, made)` then looks at;
+      `results_of(made)`: their dtypes and shapes;
+    - `arrays(call, numbers)`; `stack(arrays, axis)`; `numbers(*arrays)`: results of a call as NumPy
+      has them; `batched(axes, *arrays)`: the same of a batch along the axes that aren't None;
+    - `along(call, inputs, at, seed)`: outcomes of derivatives along one input, of which
+      `derivative_row` is the first;
+    - `is_wrong(error)`: whether an exception shows a mistake in the operator's own rules.
+    """
+
+    derivative_row = "gradient"
 
     def __init__(self, rows, plan):
         self.rows = rows
@@ -173,22 +255,23 @@ class OperatorRows:
         self.name = plan["operator"]["name"]
 
     def judge(self, row, call, fine, expected, seen, name=""):
-        self.rows.write(
-            row=row,
-            call=call["identity"],
-            input=name,
-            status="passed" if fine else "differs",
-            expected=str(expected),
-            seen=str(seen),
-        )
+        self.write(call, judged(row, fine, expected, seen), name)
 
     def skip(self, row, call, reason, name=""):
-        identity = call["identity"]
-        self.rows.write(row=row, call=identity, input=name, status="skipped", reason=str(reason))
+        self.write(call, skipped(row, reason), name)
+
+    def write(self, call, outcome, name=""):
+        told = {"reason": outcome.reason}
+        if outcome.status != "skipped":
+            told = {"expected": outcome.expected, "seen": outcome.seen}
+        self.rows.write(
+            row=outcome.row, call=call["identity"], input=name, status=outcome.status, **told
+        )
 
     def run(self):
         served, refused = [], []
         for call in self.calls:
+            self.rows.write(stage="calls", call=call["identity"])
             try:
                 text, made = self.make(call)
             except Skip as reason:
@@ -199,61 +282,218 @@ class OperatorRows:
                 continue
             served.append(call)
             self.judge("declared-dtype", call, True, "it is served", text)
-            self.look(call, made)
+            self.declared(call, made)
+            self.guarded("fake", call, self.look, call, made)
         self.tell_refused(served, refused)
         call = widest(served)
         if call is not None:
-            self.derivatives(call)
-        call = batch_of(served)
-        if call is not None:
-            self.batch(call)
+            self.guarded(self.derivative_row, call, self.derivatives, call)
+        batch = batch_of(served)
+        if batch is not None:
+            self.guarded("batch", batch, self.batch, batch)
+        elif call is not None:
+            self.skip("batch", call, "its inputs have nothing in them, or are places in others")
+
+    def take(self, call):
+        """What follows is about this call."""
+
+    def refused(self, call, error):
+        """A refusal that tells of something else than its dtypes is judged here."""
+        return False
+
+    def guarded(self, row, call, check, *arguments):
+        """What goes wrong in one check leaves the others alone."""
+        self.rows.write(stage="calls", call=call["identity"])
+        try:
+            check(*arguments)
+        except Skip as reason:
+            self.skip(row, call, reason)
+        except Exception as error:
+            self.skip(row, call, error_text(error))
+
+    def declared(self, call, made):
+        """Holds the results against the declared ones, where those are told."""
+        results = self.results_of(made)
+        told = call["outputs"]
+        if not all(one["stated"] for one in told):
+            return
+        expected = ", ".join(declared_text(one) for one in told)
+        seen = ", ".join("{}[{}]".format(dtype, ",".join(map(str, shape))) for dtype, shape in results)
+        fine = len(results) == len(told) and all(
+            dtype == one["dtype"] and fits(one["shape"], shape)
+            for one, (dtype, shape) in zip(told, results)
+        )
+        self.judge("result", call, fine, expected, seen or "none")
+
+    def points(self, call, seed):
+        """Inputs for which the results are numbers, if there are any."""
+        refusal, found = None, None
+        for positive in (False, True):
+            inputs = self.arrays(call, Numbers(call, seed, positive).inputs())
+            try:
+                results = self.numbers(*inputs)
+            except Exception as error:
+                refusal = error_text(error)
+                continue
+            if all(one.dtype.kind != "f" or numpy.isfinite(one).all() for one in results):
+                return inputs
+            found = found or inputs
+        if found is None:
+            raise Skip("a call with other numbers is refused: " + refusal)
+        return found
+
+    def derivatives(self, call):
+        """Of each input; what differs has to do so at two points."""
+        self.take(call)
+        kept = []
+        for at, one in enumerate(call["inputs"]):
+            if one["dtype"] in ("c64", "c128"):
+                reason = "derivatives along complex inputs are not asked"
+                self.skip(self.derivative_row, call, reason, one["name"] or str(at))
+            if one["dtype"] not in ("f32", "f64") or 0 in one["shape"]:
+                continue
+            name = one["name"] or str(at)
+            if not one["differentiable"]:
+                self.skip(self.derivative_row, call, "it is declared to have no derivative", name)
+                continue
+            outcomes = self.outcomes(call, at, self.seed)
+            differs = [one for one in outcomes if one.status == "differs"]
+            if differs:
+                others = [self.outcomes(call, at, self.seed + 1000 * more) for more in range(1, POINTS)]
+                seen = {one.row for all_of in others for one in all_of if one.status == "differs"}
+                for outcome in differs:
+                    if outcome.row not in seen:
+                        outcome.status = "skipped"
+                        outcome.reason = "differs at one of {} points, as beside a step".format(POINTS)
+            kept.append((name, outcomes))
+        self.tell(call, kept)
+
+    def outcomes(self, call, at, seed):
+        try:
+            return self.along(call, self.points(call, seed), at, seed)
+        except Skip as reason:
+            return [skipped(self.derivative_row, reason)]
+        except Exception as error:
+            return [skipped(self.derivative_row, error_text(error))]
+
+    def tell(self, call, kept):
+        for name, outcomes in kept:
+            for outcome in outcomes:
+                self.write(call, outcome, name)
 
     def batch(self, call):
+        """All inputs at once, and each alone beside others that all rows share."""
+        self.take(call)
         separate = [
             self.arrays(call, Numbers(call, self.seed + row, False).inputs()) for row in range(BATCH)
         ]
-        together = [self.stack(column) for column in zip(*separate)]
+        whole = range(len(separate[0]))
+        self.batch_along(call, separate, set(whole), "")
+        if all(len(one["shape"]) > 0 for one in call["inputs"]):
+            self.batch_along(call, separate, set(whole), "", last=True)
+        if len(separate[0]) < 2:
+            return
+        for at in whole:
+            rows = [
+                [one if other == at else separate[0][other] for other, one in enumerate(row)]
+                for row in separate
+            ]
+            self.batch_along(call, rows, {at}, call["inputs"][at]["name"] or str(at))
+
+    def batch_along(self, call, separate, axes, name, last=False):
+        """`axes`: numbers of the inputs that have an axis for rows, as their first or last one."""
+        places = [
+            (len(call["inputs"][at]["shape"]) if last else 0) if at in axes else None
+            for at in range(len(separate[0]))
+        ]
+        together = [
+            column[0] if place is None else self.stack(column, place)
+            for place, column in zip(places, zip(*separate))
+        ]
+        how = "with in_axes " + str(tuple(places))
         try:
             alone = [self.numbers(*row) for row in separate]
             again = self.numbers(*separate[0])
-            batched = self.batched(*together)
-        except NotImplementedError as error:
-            self.skip("batch", call, error_text(error))
         except Exception as error:
-            # A batch may be refused.
-            self.skip("batch", call, "is refused: " + error_text(error))
-        else:
-            self.judge_batch(call, alone, again, batched)
+            self.skip("batch", call, "a call with other numbers is refused: " + error_text(error), name)
+            return
+        try:
+            batched = self.batched(places, *together)
+        except Exception as error:
+            text = how + ": " + error_text(error)
+            if self.is_wrong(error):
+                self.judge("batch", call, False, "as separate calls", text, name)
+            else:
+                # A batch may be refused.
+                self.skip("batch", call, "is refused " + text, name)
+            return
+        outcome = judge_batch(call, alone, again, batched)
+        if outcome.status == "differs":
+            outcome.seen += ", " + how
+            # What memory held before may come out once, and something else the next time.
+            if not repeats(call, again, self.numbers(*separate[0])):
+                outcome = skipped("batch", "equal inputs give other results each time")
+        self.write(call, outcome, name)
 
     def tell_refused(self, served, refused):
         for call, error in refused:
+            if self.refused(call, error):
+                continue
             if is_refused_for_dtypes(call, served):
                 self.judge("declared-dtype", call, False, "it is served", error)
             else:
-                self.skip("declared-dtype", call, "is refused: " + error)
+                self.rows.write(
+                    row="declared-dtype", call=call["identity"], status="refused", reason=error
+                )
 
-    def judge_batch(self, call, alone, again, batched):
-        """`alone`: results of separate calls, of which the first was made twice."""
-        floats = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
-        kinds = [floats.get(one["dtype"], "float32") for one in call["inputs"] + call["outputs"]]
-        tolerance = max(TOLERANCE[kind] for kind in kinds)
-        if not all(is_near(a, b, tolerance) for a, b in zip(as_reals(alone[0]), as_reals(again))):
-            self.skip("batch", call, "equal inputs give other results each time")
-            return
-        expected = [numpy.stack(column) for column in zip(*alone)]
-        for at, (one, other) in enumerate(zip(expected, batched)):
-            if one.shape != other.shape:
-                self.judge("batch", call, False, describe([one]), describe([other]))
-                return
-            if is_near(*as_reals([one, other]), max(tolerance, 1e-4)):
-                continue
-            wide = as_reals([one, other])
-            far = numpy.nan_to_num(numpy.abs(wide[0] - wide[1].astype(wide[0].dtype)), nan=1e300)
-            seen, wanted = first_difference(one, other, far)
-            seen = "{} of result {}".format(seen, at)
-            self.judge("batch", call, False, wanted + ", as separate calls give", seen)
-            return
-        self.judge("batch", call, True, "as separate calls", "as separate calls")
+
+def declared_text(one):
+    return "{}[{}]".format(one["dtype"], ",".join(str(extent) for extent in one["shape"]))
+
+
+def fits(declared, shape):
+    return list(declared) == list(shape)
+
+
+def bounds_of(call):
+    """How far floating results may lie apart: of the largest number, and at all."""
+    floats = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
+    kinds = [floats.get(one["dtype"], "float32") for one in call["inputs"] + call["outputs"]]
+    return max(TOLERANCE[kind] for kind in kinds), 8 * max(EPSILON[kind] for kind in kinds)
+
+
+def repeats(call, results, again):
+    return all(is_near(a, b, *bounds_of(call)) for a, b in zip(as_reals(results), as_reals(again)))
+
+
+def judge_batch(call, alone, again, batched):
+    """`alone`: results of separate calls, of which the first was made twice."""
+    tolerance, least = bounds_of(call)
+    if not repeats(call, alone[0], again):
+        return skipped("batch", "equal inputs give other results each time")
+    expected = [numpy.stack(column) for column in zip(*alone)]
+    if len(expected) != len(batched):
+        counts = ["{} results".format(len(some)) for some in (expected, batched)]
+        return judged("batch", False, *counts)
+    if not expected:
+        return skipped("batch", "it has no results")
+    for at, (one, other) in enumerate(zip(expected, batched)):
+        if one.shape != other.shape:
+            return judged("batch", False, describe([one]), describe([other]))
+        if is_near(*as_reals([one, other]), max(tolerance, 1e-4), least):
+            continue
+        far = one != other
+        if one.dtype.kind in "fc":
+            with numpy.errstate(invalid="ignore"):
+                far = numpy.nan_to_num(numpy.abs(one - other.astype(one.dtype)), nan=1e300)
+        seen, wanted = first_difference(one, other, far)
+        return judged(
+            "batch",
+            False,
+            wanted + ", as separate calls give",
+            "{} of result {}".format(seen, at),
+        )
+    return judged("batch", True, "as separate calls", "as separate calls")
 
 
 def batch_of(served):
@@ -264,105 +504,3 @@ def batch_of(served):
         if whole and free and elements(call) <= MOST_ELEMENTS:
             return call
     return None
-
-
-class Derivative:
-    """Differences of a function along one input, and where they are of use.
-
-    `run(inputs)` gives a list of arrays; `inputs` are arrays of which only `at` is moved.
-    """
-
-    def __init__(self, run, inputs, at, direction):
-        self.kind = inputs[at].dtype.name
-        step = STEP[self.kind]
-        moved = []
-        for factor in (-1.0, 0.0, 1.0):
-            values = list(inputs)
-            values[at] = (inputs[at] + factor * step * direction).astype(inputs[at].dtype)
-            moved.append(as_reals(run(values)))
-        before, here, after = moved
-        again = as_reals(run(list(inputs)))
-        if not all(numpy.array_equal(a, b, equal_nan=True) for a, b in zip(here, again)):
-            raise Skip("equal inputs give other results each time")
-        self.central, self.useful, self.flat, self.scale = [], [], [], []
-        for low, middle, high in zip(before, here, after):
-            if middle.dtype.kind != "f" or middle.size == 0:
-                self.central.append(None)
-                self.useful.append(None)
-                self.flat.append(None)
-                self.scale.append(0.0)
-                continue
-            with numpy.errstate(invalid="ignore"):
-                central = (high - low) / (2 * step)
-                left, right = (middle - low) / step, (high - middle) / step
-            finite = numpy.isfinite(central)
-            size = float(numpy.abs(central[finite]).max()) if finite.any() else 0.0
-            value = float(numpy.abs(middle[numpy.isfinite(middle)]).max(initial=0.0))
-            # A difference of rounded values says nothing of less than this.
-            noise = numpy.finfo(self.kind).eps * 64 * value / step
-            kink = numpy.abs(left - right) > 0.2 * size + noise
-            # Where nothing changes, a rule that says otherwise is a choice (a surrogate gradient).
-            flat = (low == middle) & (middle == high)
-            self.central.append(central)
-            self.useful.append(finite & ~kink)
-            self.flat.append(flat)
-            self.scale.append(size)
-            self.noise = noise
-        if not any(useful is not None and useful.any() for useful in self.useful):
-            raise Skip("there is no point near which the function is smooth")
-
-    def weights(self, random):
-        """Of results, for a product with a gradient: 0 where a difference says nothing."""
-        weights = []
-        for central, useful, flat in zip(self.central, self.useful, self.flat):
-            if central is None:
-                weights.append(None)
-                continue
-            weights.append(random.direction(central.shape) * (useful & ~flat))
-        if not any(one is not None and one.any() for one in weights):
-            raise Skip("the function does not change at any smooth point")
-        return weights
-
-    def judge_gradient(self, weights, gradient, direction):
-        """Whether <J v, w> is <v, J^T w>, with J v from differences, and both as texts."""
-        left = size = noise = 0.0
-        for central, one in zip(self.central, weights):
-            if one is None:
-                continue
-            product = numpy.where(one != 0, central, 0.0) * one
-            left += float(product.sum())
-            size += float(numpy.abs(product).sum())
-            noise += self.noise * float(numpy.abs(one).sum())
-        backward = numpy.asarray(gradient, numpy.float64) * direction
-        right = float(backward.sum())
-        size += float(numpy.abs(backward).sum())
-        if not numpy.isfinite(size):
-            raise Skip("derivatives are no numbers")
-        fine = abs(left - right) <= OFF[self.kind] * size + noise
-        return (fine, *product_texts(left, right))
-
-    def is_flat(self):
-        return all(scale == 0.0 for scale in self.scale)
-
-    def compare(self, tangents):
-        """None, or what was expected and seen. `tangents`: of each result, or None for one that has
-        none."""
-        given = [numpy.asarray(one, numpy.float64) for one in tangents if one is not None]
-        moves = any(float(numpy.abs(one).max(initial=0.0)) > 0 for one in given)
-        if self.is_flat() and moves:
-            raise Skip("the function does not change here, and its rule moves it: by choice")
-        for at, (central, useful) in enumerate(zip(self.central, self.useful)):
-            if central is None or tangents[at] is None:
-                continue
-            tangent = numpy.asarray(tangents[at], numpy.float64)
-            if tangent.shape != central.shape:
-                return str(central.shape), "{} of result {}".format(tangent.shape, at)
-            finite = tangent[numpy.isfinite(tangent)]
-            size = max(self.scale[at], float(numpy.abs(finite).max(initial=0.0)))
-            with numpy.errstate(invalid="ignore"):
-                far = ~(numpy.abs(tangent - central) <= OFF[self.kind] * size + self.noise)
-            far &= useful & ~self.flat[at]
-            if far.any():
-                seen, expected = first_difference(central, tangent, far)
-                return expected, "{} of result {}".format(seen, at)
-        return None

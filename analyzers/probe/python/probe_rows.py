@@ -17,6 +17,10 @@ class Skip(Exception):
     """Says what a check needs and this machine or this version of the framework lacks."""
 
 
+class ImportFailed(Exception):
+    """Says which module that was named for import raised what."""
+
+
 class Rows:
     def __init__(self, stream):
         self.stream = stream
@@ -102,8 +106,11 @@ def answer(framework, check, arguments, stream):
         module = importlib.import_module("_opseal_probe_" + framework)
         rows.write(version=str(module.version()))
         module.CHECKS[check](rows, *arguments)
+        rows.write(end="done", reason="")
     except Skip as reason:
         rows.write(end="skipped", reason=str(reason))
+    except ImportFailed as reason:
+        rows.write(end="import", reason=str(reason))
     except BaseException as error:  # nobody knows then what the framework does
         if isinstance(error, ModuleNotFoundError) and error.name == framework:
             rows.write(end="missing", reason="")

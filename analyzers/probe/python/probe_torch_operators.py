@@ -1,17 +1,21 @@
 """Operators that torch calls: those of its dispatcher, and functions of modules."""
 
-import importlib
 import warnings
 
 import numpy
 import torch
 
+from _opseal_probe_derivatives import Derivative
 from _opseal_probe_operators import (
-    Derivative,
     Numbers,
     OperatorRows,
     function_named,
+    import_all,
+    is_mistake,
+    is_near,
+    judged,
     read_plan,
+    skipped,
 )
 from _opseal_probe_rows import Skip, error_text
 
@@ -48,16 +52,17 @@ class Operator:
             self.arrange(call)
 
     def arrange(self, call):
-        """Which input is which argument: by names, else in order."""
+        """Which input is which argument: by names, and those without a known one in order."""
+        tensors = [one.name for one in self.schema.arguments if "Tensor" in str(one.type)]
         names = [one["name"] for one in call["inputs"]]
-        tensors = [
-            one.name for one in self.schema.arguments if "Tensor" in str(one.type)
-        ]
-        by_name = all(name in tensors for name in names)
-        free = [name for name in tensors if name not in self.attributes]
-        if not by_name and len(free) < len(names):
-            raise Skip("the schema takes fewer tensors: {}".format(self.schema))
-        self.order = names if by_name else free[: len(names)]
+        free = [one for one in tensors if one not in self.attributes and one not in names]
+        self.order = []
+        for name in names:
+            if name not in tensors:
+                if not free:
+                    raise Skip("the schema takes fewer tensors: {}".format(self.schema))
+                name = free.pop(0)
+            self.order.append(name)
         known = {one.name for one in self.schema.arguments}
         unknown = [name for name in self.attributes if name not in known]
         if unknown:
@@ -65,25 +70,30 @@ class Operator:
         for one in self.schema.arguments:
             if one.alias_info is not None and one.alias_info.is_write:
                 self.written.add(one.name)
+            value = self.attributes.get(one.name)
+            # `float32`, for a number that says a dtype.
+            if isinstance(value, str) and "str" not in str(one.type):
+                self.attributes[one.name] = getattr(torch, value, value)
 
     def given(self, inputs):
         """Positional arguments, and those by name."""
         if self.schema is None:
             return list(inputs), dict(self.attributes)
         values = dict(self.attributes)
-        values.update(zip(self.order, inputs))
+        lists = {one.name for one in self.schema.arguments if "List" in str(one.type)}
+        for name, value in zip(self.order, inputs):
+            if name in lists:
+                values.setdefault(name, []).append(value)
+            else:
+                values[name] = value
         positional, named, gap = [], {}, False
         for one in self.schema.arguments:
             if one.name not in values:
                 gap = True
-                continue
-            value = values[one.name]
-            if "Tensor[]" in str(one.type) or "List[Tensor]" in str(one.type):
-                value = [value]
-            if one.kwarg_only or gap:
-                named[one.name] = value
+            elif one.kwarg_only or gap:
+                named[one.name] = values[one.name]
             else:
-                positional.append(value)
+                positional.append(values[one.name])
         return positional, named
 
     def call(self, inputs):
@@ -127,13 +137,17 @@ def to_torch(call, values):
     ]
 
 
+def dense(value):
+    if value.is_quantized:
+        return value.dequantize()
+    return value if value.layout == torch.strided else value.to_dense()
+
+
 def to_numpy(values):
     """bfloat16 and its like as float32."""
     numbers = []
     for value in values:
-        value = value.detach()
-        if value.is_sparse or value.is_quantized:
-            value = value.to_dense() if value.is_sparse else value.dequantize()
+        value = dense(value.detach())
         if value.dtype == torch.bfloat16 or "float8" in str(value.dtype):
             value = value.to(torch.float32)
         numbers.append(value.resolve_conj().resolve_neg().numpy())
@@ -141,8 +155,42 @@ def to_numpy(values):
 
 
 def raw(value):
-    value = value.detach().contiguous()
+    value = dense(value.detach()).contiguous()
     return (value.view(torch.int16) if value.dtype == torch.bfloat16 else value).numpy().tobytes()
+
+
+WORDS = {
+    torch.float16: "f16",
+    torch.bfloat16: "bf16",
+    torch.float32: "f32",
+    torch.float64: "f64",
+    torch.complex64: "c64",
+    torch.complex128: "c128",
+}
+
+
+def dtype_word(dtype):
+    """opseal's word."""
+    name = str(dtype).rpartition(".")[2]
+    return WORDS.get(dtype, name.replace("uint", "u").replace("int", "i"))
+
+
+def strides_of(value):
+    """Of the axes that have more than one element; None where none are seen."""
+    if value.layout != torch.strided or value.numel() == 0:
+        return None
+    return [int(step) for step, extent in zip(value.stride(), value.shape) if extent > 1]
+
+
+def spread(value):
+    """The same numbers, other ones between them, and the first axis the fastest."""
+    if value.dim() == 0 or value.numel() == 0:
+        return value.clone()
+    order = tuple(reversed(range(value.dim())))
+    turned = value.permute(order)
+    room = torch.full((*turned.shape, 2), 1, dtype=value.dtype)
+    room[..., 0] = turned
+    return room[..., 0].permute(order)
 
 
 def shapes_of(values):
@@ -155,38 +203,98 @@ def shapes_of(values):
 class Check(OperatorRows):
     def __init__(self, rows, plan):
         super().__init__(rows, plan)
-        self.operator = Operator(self.name, self.calls[0])
+        self.operators = {}
+        # Inputs that are said to be written: whether some call did.
+        self.wrote = {}
+        # Some input is written, and nobody says so.
+        self.unmarked = False
+        # One that isn't there is told once.
+        self.take(self.calls[0])
+
+    def operator_of(self, call):
+        """Calls may have different inputs."""
+        key = tuple(one["name"] for one in call["inputs"])
+        if key not in self.operators:
+            self.operators[key] = Operator(self.name, call)
+        return self.operators[key]
+
+    def run(self):
+        super().run()
+        for name, (call, wrote) in self.wrote.items():
+            seen = "other values" if wrote else "as it was, in every call"
+            self.judge("written", call, wrote, "it is written", seen, name)
+
+    def take(self, call):
+        self.operator = self.operator_of(call)
 
     def make(self, call):
+        self.take(call)
         inputs = to_torch(call, Numbers(call, self.seed, False).inputs())
         before = [one.clone() for one in inputs]
         results = self.operator.call(inputs)
         return shapes_of(results), (before, inputs, results)
+
+    def refused(self, call, error):
+        if "may not alias" in error:
+            self.judge("alias", call, False, "memory of its own", error)
+            return True
+        return False
+
+    def results_of(self, made):
+        return [(dtype_word(one.dtype), tuple(one.shape)) for one in made[2]]
 
     def look(self, call, made):
         before, inputs, results = made
         self.mutation(call, before, inputs)
         self.alias(call, inputs, results)
         self.fake(call, before, results)
+        self.layout(call, before, inputs, results)
 
     arrays = staticmethod(to_torch)
     stack = staticmethod(torch.stack)
 
+    def is_wrong(self, error):
+        told = (
+            "incorrect number of gradients",
+            "invalid gradient",
+            "cannot be multiplied",
+            "must match the size",
+        )
+        return is_mistake(error, torch, told)
+
     def numbers(self, *inputs):
         return to_numpy(self.operator.call([one.clone() for one in inputs]))
 
-    def batched(self, *inputs):
-        return to_numpy(torch.vmap(lambda *values: tuple(self.operator.call(values)))(*inputs))
+    def batch(self, call):
+        if self.unmarked:
+            raise Skip("it writes to an argument that nobody calls written")
+        super().batch(call)
+
+    def batched(self, axes, *inputs):
+        def call(*values):
+            return tuple(self.operator.call(values))
+
+        return to_numpy(torch.vmap(call, in_dims=tuple(axes))(*inputs))
+
+    def argument(self, at):
+        order = getattr(self.operator, "order", [])
+        return order[at] if at < len(order) else None
 
     def mutation(self, call, before, after):
         for at, (one, other) in enumerate(zip(before, after)):
             name = call["inputs"][at]["name"] or str(at)
-            order = getattr(self.operator, "order", [])
-            marked = at < len(order) and order[at] in self.operator.written
-            if call["inputs"][at]["written"] or marked:
+            if one.numel() == 0:
                 continue
             same = one.shape == other.shape and raw(one) == raw(other)
+            if call["inputs"][at]["written"] or self.argument(at) in self.operator.written:
+                first, wrote = self.wrote.get(name, (call, False))
+                self.wrote[name] = (first, wrote or not same)
+                continue
+            # Of a function that is no operator only the manifest says what it leaves alone.
+            if self.operator.schema is None and not call["inputs"][at]["read_only"]:
+                continue
             seen = "as it was" if same else "other values"
+            self.unmarked = self.unmarked or not same
             self.judge("mutation", call, same, "as it was", seen, name)
 
     def alias(self, call, inputs, results):
@@ -212,34 +320,52 @@ class Check(OperatorRows):
     def fake(self, call, inputs, results):
         from torch._subclasses.fake_tensor import FakeTensorMode
 
-        if self.operator.op is None:
+        if self.operator.op is None or not results:
             return
+        expected = shapes_of(results)
         try:
             with FakeTensorMode() as mode:
                 promised = self.operator.call([mode.from_tensor(one) for one in inputs])
-            expected, seen = shapes_of(results), shapes_of(promised)
+            seen = shapes_of(promised)
         except Exception as error:
-            self.skip("fake", call, error_text(error))
+            if self.is_wrong(error):
+                self.judge("fake", call, False, expected, error_text(error))
+            else:
+                self.skip("fake", call, error_text(error))
             return
+        strides = [[strides_of(one) for one in some] for some in (results, promised)]
+        if expected == seen and strides[0] != strides[1]:
+            expected += " with strides {}".format(strides[0])
+            seen += " with strides {}".format(strides[1])
         self.judge("fake", call, expected == seen, expected, seen)
 
-    def derivatives(self, call):
-        floating = [one["dtype"] in ("f32", "f64") for one in call["inputs"]]
-        for positive in (False, True):
-            inputs = to_torch(call, Numbers(call, self.seed, positive).inputs())
-            results = self.numbers(*inputs)
-            if all(one.dtype.kind != "f" or numpy.isfinite(one).all() for one in results):
-                break
-        for at, moves in enumerate(floating):
-            if moves:
-                name = call["inputs"][at]["name"] or str(at)
-                try:
-                    self.gradient(call, inputs, at, name)
-                except Skip as reason:
-                    self.skip("gradient", call, reason, name)
+    def layout(self, call, before, after, results):
+        """Operands that lie otherwise in memory hold the same numbers."""
+        if self.operator.op is None or not any(one.numel() > 1 for one in before):
+            return
+        inputs = [spread(one) for one in before]
+        try:
+            seen = self.operator.call(inputs)
+        except Exception as error:
+            self.skip("layout", call, "is refused: " + error_text(error))
+            return
+        kinds = [one.dtype for one in before + results]
+        tolerance = 1e-2 if torch.bfloat16 in kinds or torch.float16 in kinds else 1e-4
+        for what, wanted, given in (("result", results, seen), ("argument", after, inputs)):
+            for at, (one, other) in enumerate(zip(to_numpy(wanted), to_numpy(given))):
+                if not is_near(one, other, tolerance, 1e-6):
+                    reason = "{} {} is another one for operands that are not contiguous"
+                    again = to_numpy(self.operator.call([value.clone() for value in before]))
+                    if what == "result" and not is_near(one, again[at], tolerance, 1e-6):
+                        self.skip("layout", call, "equal inputs give other results each time")
+                        return
+                    expected = "as for contiguous operands"
+                    self.judge("layout", call, False, expected, reason.format(what, at))
+                    return
+        self.judge("layout", call, True, "as for contiguous operands", "the same")
 
-    def gradient(self, call, inputs, at, name):
-        random = Numbers(call, self.seed + at + 1, False)
+    def along(self, call, inputs, at, seed):
+        random = Numbers(call, seed + at + 1, False)
         direction = random.direction(tuple(inputs[at].shape))
         width = inputs[at].element_size()
 
@@ -258,10 +384,11 @@ class Check(OperatorRows):
         values = [one.clone() for one in inputs]
         # A leaf can't be written to.
         values[at] = leaf.clone()
+        expected = "a gradient"
         try:
             results = self.operator.call(values)
         except Exception as error:
-            raise Skip(error_text(error))
+            return [self.failed(error, expected)]
         outcomes, weighted = [], []
         for result, weight in zip(results, weights):
             if weight is not None and result.requires_grad:
@@ -269,28 +396,34 @@ class Check(OperatorRows):
                 weighted.append(torch.from_numpy(numpy.array(weight)).to(result.dtype))
         if not outcomes:
             raise Skip("its results take no gradient")
+        given = [one.clone() for one in weighted]
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 (found,) = torch.autograd.grad(outcomes, [leaf], weighted, allow_unused=True)
         except Exception as error:
-            raise Skip(error_text(error))
+            return [self.failed(error, expected)]
+        if not all(torch.equal(one, other) for one, other in zip(given, weighted)):
+            seen = "its backward writes to the gradient that it is given"
+            return [judged("gradient", False, "a gradient that is left as it was", seen)]
         if found is None:
             raise Skip("its backward gives none")
         missing = [
             weight if weight is not None and result.requires_grad else None
             for result, weight in zip(results, weights)
         ]
-        judged = derivative.judge_gradient(missing, found.detach().numpy(), direction)
-        if not judged[0] and not bool(found.any()):
-            raise Skip("its gradient is 0, which may be a choice")
-        self.judge("gradient", call, *judged, name)
+        return [derivative.judge_gradient("gradient", missing, dense(found.detach()).numpy())]
+
+    def failed(self, error, expected):
+        """Who is refused knows it; a formula that can't be run is told."""
+        if self.is_wrong(error):
+            return judged("gradient", False, expected, error_text(error))
+        return skipped("gradient", error_text(error))
 
 
 def run_operators(rows, path):
     plan = read_plan(path)
     torch.manual_seed(plan["seed"])
     torch.set_num_threads(1)
-    for name in plan["imports"]:
-        importlib.import_module(name)
+    import_all(rows, plan)
     Check(rows, plan).run()
