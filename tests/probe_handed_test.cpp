@@ -78,7 +78,10 @@ TEST_CASE("handed out: all that a module hands out is asked what it is, without 
   json& device = probes["libhanded.so:handed_device/metadata"];
   CHECK(device["status"] == "skipped");
   CHECK(device["reason"] == "needs a device for `CUDA`");
-  CHECK(probes.size() == 6 * 3 + 2);
+  // Two of them are stages of one handler.
+  CHECK(probes["libhanded.so:handed_staged/signature"]["status"] == "passed");
+  CHECK(probes["libhanded.so:handed_staged.instantiate/metadata"]["status"] == "passed");
+  CHECK(probes.size() == 6 * 3 + 2 + 6);
 }
 
 TEST_CASE("handed out: an honest handler passes, and a lie is told by its rule") {
@@ -89,15 +92,19 @@ TEST_CASE("handed out: an honest handler passes, and a lie is told by its rule")
   const json report = json::parse(result.output);
   CHECK(rules_of(report, "honest").empty());
   CHECK(rules_of(report, "shut_in").empty());
+  CHECK(rules_of(report, "staged").empty());
   CHECK(rules_of(report, "liar") == std::set<std::string>{"probe-unwritten"});
   CHECK(rules_of(report, "crash") == std::set<std::string>{"probe-crash"});
   std::map<std::string, json> probes = probes_of(report);
-  for (const char* name : {"honest/call/f32,f32/n=3", "honest/call/f32,f32/n=0", "honest/threads",
-                           "shut_in/call/f32,f32/n=3", "liar/call/f32,f32/n=0",
-                           "crash/call/f32,f32/n=3", "crash/call/f32,f32/n=1031"}) {
+  for (const char* name :
+       {"honest/call/f32,f32/n=3", "honest/call/f32,f32/n=0", "honest/threads",
+        "shut_in/call/f32,f32/n=3", "staged/call/f32,f32/n=3", "liar/call/f32,f32/n=0",
+        "crash/call/f32,f32/n=3", "crash/call/f32,f32/n=1031"}) {
     INFO(name);
     CHECK(probes[std::string("libhanded.so:handed_") + name]["status"] == "passed");
   }
+  CHECK(probes[":handed_nowhere/metadata"]["reason"] ==
+        "no module of `--import` hands out `handed_nowhere`");
   CHECK(probes["libhanded.so:handed_crash/call/f32,f32/n=1"]["status"] == "crashed");
   CHECK(probes["libhanded.so:handed_honest/call/f64,f64/n=3"]["status"] == "refused");
   // A module that hands out the name is not the library that is stated.

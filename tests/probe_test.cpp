@@ -137,6 +137,10 @@ TEST_CASE("probe: each lie is told by the rule that is made for it") {
       {"takes_anything", {"dtype-undeclared-accepts"}},
       {"wrong_trait", {"handler-metadata"}},
       {"other_attribute", {"probe-signature"}},
+      {"other_type", {"probe-signature"}},
+      {"two_inputs", {"probe-signature"}},
+      {"shares_scratch", {"probe-threads"}},
+      {"leaves_even_tail", {"probe-unwritten"}},
       {"no_handshake", {"handler-metadata"}},
   };
   for (const auto& row : expected) {

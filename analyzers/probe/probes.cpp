@@ -240,8 +240,18 @@ class Prober {
       pending.push_back(std::move(one));
     }
     ask(pending, [this](Pending& one, bool answered, const ffi::Answer& answer) {
+      const Pending asked = one;
       if (answered) judge_signature(answer, subjects_[one.result.subject], one.result);
       finish(one);
+      // What it serves besides may be declared otherwise.
+      for (std::size_t at = asked.result.subject + 1; answered && at < subjects_.size(); ++at) {
+        if (same_[at] != asked.result.subject) continue;
+        Pending other = asked;
+        other.result.subject = at;
+        other.result.identity = names_[at] + "/signature";
+        judge_signature(answer, subjects_[at], other.result);
+        if (other.result.status == "differs" && is_wanted(other.result.identity)) finish(other);
+      }
     });
   }
 

@@ -61,6 +61,20 @@ HANDLER(HandedShutIn, unary()) {
   return nullptr;
 }
 
+// Runs after what its module hands out for the stage before.
+bool made = false;
+
+HANDLER(HandedMake, {{}, {}, {}, 0, ffi::instantiate}) {
+  made = true;
+  return nullptr;
+}
+
+HANDLER(HandedStaged, unary()) {
+  if (!made) std::abort();
+  twice(frame, elements(argument(frame, 0)));
+  return nullptr;
+}
+
 // Takes two pointers and no frame: whoever calls it as a handler learns it.
 extern "C" void HandedOldKind(void*, void**) { std::abort(); }
 
@@ -74,6 +88,10 @@ extern "C" __attribute__((visibility("default"))) void* handed_table(int place) 
       return reinterpret_cast<void*>(HandedCrash);
     case 4:
       return reinterpret_cast<void*>(HandedShutIn);
+    case 5:
+      return reinterpret_cast<void*>(HandedMake);
+    case 6:
+      return reinterpret_cast<void*>(HandedStaged);
     default:
       return reinterpret_cast<void*>(HandedOldKind);
   }

@@ -40,6 +40,7 @@ def registrations():
             ("handed_liar", {"prepare": None, "execute": capsule(1)}, 1),
             ("handed_crash", capsule(2), 1),
             ("handed_shut_in", capsule(4), 1),
+            ("handed_staged", {"instantiate": capsule(5), "execute": capsule(6)}, 1),
             ("handed_old", capsule(3), 0),
         ],
         "CUDA": [("handed_device", capsule(3), 1)],

@@ -312,6 +312,26 @@ HANDLER(ColdStart, unary()) {
   return nullptr;
 }
 
+// All calls write into one buffer, and read their results from it a little later.
+HANDLER(SharesScratch, unary()) {
+  static std::vector<std::atomic<float>> scratch(2048);
+  const std::size_t count = elements(argument(frame, 0));
+  for (std::size_t at = 0; at < count; ++at) scratch[at] = data<float>(argument(frame, 0))[at];
+  if (count > 1000) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (std::size_t at = 0; at < count; ++at) data<float>(result(frame, 0))[at] = scratch[at];
+  return nullptr;
+}
+
+// Takes two elements at a time, and forgets the last pair.
+HANDLER(LeavesEvenTail, unary()) {
+  const std::size_t count = elements(argument(frame, 0));
+  const std::size_t last = count % 2 == 0 && count > 0 ? count - 2 : count;
+  for (std::size_t at = 0; at < last; ++at) {
+    data<float>(result(frame, 0))[at] = data<float>(argument(frame, 0))[at];
+  }
+  return nullptr;
+}
+
 // Gives its only slot away.
 HANDLER(ServesOnce, unary()) {
   static std::atomic<bool> taken{false};
