@@ -18,6 +18,7 @@
 #include "analyzers/hidden_symbols.h"
 #include "analyzers/join.h"
 #include "analyzers/probe/frameworks.h"
+#include "analyzers/probe/orphans.h"
 #include "analyzers/probe/probes.h"
 #include "analyzers/sources/load.h"
 #include "cli/comments.h"
@@ -433,6 +434,7 @@ Audit run_probe(const Options& options) {
   // Beside a framework they are what makes its operators.
   if (options.frameworks.empty()) probe.imports = options.imports;
   if (::isatty(STDERR_FILENO) == 1) probe.progress = show_progress;
+  adopt_orphans();
   ProbeRun run = run_probes(probe, audit.facts);
   audit.probes = run.probes;
   audit.sandbox_lacks = std::move(run.lacks);
@@ -453,6 +455,11 @@ Audit run_probe(const Options& options) {
       const auto known = std::find(audit.sandbox_lacks.begin(), audit.sandbox_lacks.end(), lack);
       if (known == audit.sandbox_lacks.end()) audit.sandbox_lacks.push_back(std::move(lack));
     }
+  }
+  const std::size_t left = end_orphans();
+  if (left > 0) {
+    audit.sandbox_lacks.push_back(plural(left, "process", "processes") +
+                                  " that went on by themselves were ended after all probes");
   }
   judge(options, rules, audit);
   return audit;

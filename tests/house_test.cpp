@@ -122,6 +122,7 @@ const std::map<std::string, std::vector<std::string>> directions = {
       "analyzers/probe/ffi_question.h",
       "analyzers/probe/framework_child.h",
       "analyzers/probe/frameworks.h",
+      "analyzers/probe/orphans.h",
       "analyzers/probe/handed_child.h",
       "analyzers/probe/probes.h",
       "analyzers/sources/load.h",

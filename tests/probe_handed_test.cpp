@@ -137,6 +137,13 @@ TEST_CASE("handed out: threads that importing left behind are told of, and nothi
   CHECK(probe({"--import", "handed_ops"}, "text").output.find("ran before") == std::string::npos);
 }
 
+TEST_CASE("handed out: a process that a module leaves behind is ended") {
+  if (!has_python()) return;
+  const ProcessResult result = probe({"--import", "handed_leaves"}, "text");
+  CHECK(result.status == 0);
+  CHECK(result.output.find("that went on by themselves were ended") != std::string::npos);
+}
+
 TEST_CASE("handed out: the command that runs a probe again imports the module, too") {
   const ProcessResult printed =
       probe({"--import", "handed_ops", "--python", "python3", "--repro", "some"});

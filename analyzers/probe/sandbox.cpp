@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
-#include <iterator>
+#include <optional>
 #include <system_error>
 
 #include "analyzers/child_process.h"
@@ -117,11 +117,14 @@ bool shut_in_files(const SandboxOptions& options, int version, Lacks& lacks) {
 }
 
 // Other threads of this process.
-std::size_t count_others() {
+// Nothing: the kernel doesn't show them.
+std::optional<std::size_t> count_others() {
   std::error_code error;
-  const std::filesystem::directory_iterator tasks("/proc/self/task", error);
-  const auto count = error ? 1 : std::distance(begin(tasks), end(tasks));
-  return static_cast<std::size_t>(std::max<std::ptrdiff_t>(count - 1, 0));
+  std::filesystem::directory_iterator task("/proc/self/task", error);
+  std::size_t count = 0;
+  for (; !error && task != std::filesystem::directory_iterator(); task.increment(error)) ++count;
+  if (error || count == 0) return {};
+  return count - 1;
 }
 
 void refuse_the_rest(const SystemCallOptions& options, Lacks& lacks) {
@@ -135,9 +138,13 @@ void refuse_the_rest(const SystemCallOptions& options, Lacks& lacks) {
 
 std::vector<std::string> enter_sandbox(const SandboxOptions& options) {
   Lacks lacks;
-  const std::size_t others = count_others();
-  if (others > 0) {
-    lacks.push_back(std::to_string(others) +
+  const std::optional<std::size_t> others = count_others();
+  if (!others) {
+    lacks.push_back(
+        "whether other threads of it ran before is not known, and only system calls are refused "
+        "to them");
+  } else if (*others > 0) {
+    lacks.push_back(std::to_string(*others) +
                     " of its threads ran before, and only system calls are refused to them");
   }
   int death_signal = 0;
@@ -152,7 +159,7 @@ std::vector<std::string> enter_sandbox(const SandboxOptions& options) {
   SystemCallOptions refused;
   refused.refuse_writing = !shut_in_files(options, version, lacks);
   refused.refuse_truncation = version < landlock_handles_truncation;
-  refused.all_threads = others > 0;
+  refused.all_threads = !others || *others > 0;
   // A change of privileges may have cleared it.
   ::prctl(PR_SET_PDEATHSIG, death_signal);
   if (!options.may_start_programs) refuse_the_rest(refused, lacks);

@@ -57,7 +57,8 @@ add_custom_command(OUTPUT ${probe_folder}/libplain.so
   VERBATIM)
 list(APPEND elf_libraries ${probe_folder}/libplain.so)
 
-foreach(file handed.json handed_ops.py handed_broken.py handed_threads.py)
+foreach(file handed.json handed_ops.py handed_broken.py handed_leaves.py
+        handed_threads.py)
   configure_file(native/probe/${file} ${probe_folder}/${file} COPYONLY)
 endforeach()
 add_custom_command(OUTPUT ${probe_folder}/libhanded.so
