@@ -30,7 +30,10 @@ extern constinit const Rule batch_mismatch{
         "compares each row with a call of its own.",
     .example =
         R"({"opseal_manifest": 1, "probes": [{"kind": "framework", "system": "engine", "name": "batch", "status": "differs", "expected": "as separate calls, or an error", "seen": "row 1: [0.0, 0.0] instead of [4.0, 9.0]"}]})",
-    .fix = "launch once for each row of the batch, or refuse to be batched",
+    .fix =
+        "in the batching rule (`register_vmap`, `custom_vmap`, `primitive_batchers`) heed the axis "
+        "of "
+        "each operand and launch once for each row, or refuse to be batched",
     .severity = Severity::error,
     .tier = Tier::probe,
     .inspects = "check of a framework, or call of an operator by one, that was made",

@@ -329,6 +329,18 @@ bool has_word_beside_texts(std::string_view line) {
   return false;
 }
 
+// `kind & ~GUESSED`: a bit beside the values.
+std::set<std::string_view> masked_names(const CodeFunctions& code) {
+  std::set<std::string_view> names;
+  for (const auto& file : code.files()) {
+    const std::vector<Token>& tokens = file->unit.tokens;
+    for (std::size_t at = 0; at + 1 < tokens.size(); ++at) {
+      if (tokens[at].is('~') && tokens[at + 1].is_identifier()) names.insert(tokens[at + 1].text);
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 bool may_hold_agreeing_tables(std::string_view bytes) {
@@ -392,6 +404,7 @@ std::vector<AgreeingTables> find_agreeing_tables(const CodeFunctions& code,
   }
   std::map<const CodeEnumeration*, std::set<std::string_view>> counters;
   PositionalReader{code, index}.read(tables, counters);
+  const std::set<std::string_view> masked = masked_names(code);
   std::vector<AgreeingTables> all;
   for (auto& [enumeration, some] : tables) {
     AgreeingTables one;
@@ -403,7 +416,8 @@ std::vector<AgreeingTables> find_agreeing_tables(const CodeFunctions& code,
       one.kinds.push_back(kind);
       if (enumeration->is_alias[at++]) {
         one.exceptions.emplace_back(kind, "another name for a value before it");
-      } else if (is_outside(name) || counters[enumeration].contains(name)) {
+      } else if (is_outside(name) || masked.contains(name) ||
+                 counters[enumeration].contains(name)) {
         one.exceptions.emplace_back(kind, "stands for no value of its own");
       }
     }
