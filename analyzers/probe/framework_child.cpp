@@ -155,7 +155,7 @@ FrameworkRow missing_row(const ChildResult& child, const Heard& heard, double ti
     case ChildEnd::exited:
       break;
   }
-  if (heard.end == "done") {
+  if (heard.end == "done" && child.code != 0) {
     row.reason =
         "ended with exit status " + std::to_string(child.code) + " after all that was asked";
   } else if (heard.end == "skipped" || heard.end == "no_answer") {
