@@ -3,7 +3,7 @@
 usage: probe_against_jax.py OPSEAL PYTHON [KERNELS]
 
 PYTHON has jax and jaxlib, whose headers the handlers are built against. KERNELS (default 20)
-handlers take any buffer and serve f32 and f64; each is called with both, in four sizes, and refuses
+handlers take any buffer and serve f32 and f64; each is called with both, in five sizes, and refuses
 eight other dtypes, in one. JAX is timed twice: with its import, as opseal is timed with its start,
 and without.
 """
@@ -40,7 +40,7 @@ calls = 0
 for n in range(int(sys.argv[2])):
     jax.ffi.register_ffi_target("copy%d" % n, jax.ffi.pycapsule(getattr(library, "Copy%d" % n)), platform="cpu")
     for dtype in ("float32", "float64", "bool", "int8", "uint8", "int32", "int64", "float16", "bfloat16", "complex64"):
-        for size in (3, 0, 1, 1031) if dtype in ("float32", "float64") else (3,):
+        for size in (3, 0, 1, 16, 1031) if dtype in ("float32", "float64") else (3,):
             x = jnp.ones((size,), dtype)
             try:
                 jax.block_until_ready(jax.ffi.ffi_call("copy%d" % n, jax.ShapeDtypeStruct(x.shape, x.dtype))(x))
