@@ -45,6 +45,7 @@ class DeclarationReader {
     declaration_.arguments = declaration_.operands.size();
     const std::size_t extents = declaration_.extents.size();
     if (op[Key::outputs].is_list() && all_read(op[Key::outputs])) {
+      reads_results_ = true;
       read_operands(op[Key::outputs], "outputs");
     }
     for (std::size_t at = declaration_.arguments; at < declaration_.operands.size(); ++at) {
@@ -86,7 +87,8 @@ class DeclarationReader {
       operand.alias = fact[Key::alias].text();
       const std::string shown =
           name_of(operand, declaration_.operands.size(), declaration_.operands.size() + 1);
-      const bool is_result = in_framework_ && declaration_.arguments > 0;
+      // A framework makes results itself.
+      const bool is_result = in_framework_ && reads_results_;
       const bool many = fact[Key::variadic].truth();
       operand.optional = in_framework_ && fact[Key::optional].truth();
       if (is_result ? many : !in_framework_ && (many || fact[Key::optional].truth())) {
@@ -203,6 +205,7 @@ class DeclarationReader {
   }
 
   bool in_framework_ = false;
+  bool reads_results_ = false;
   Declaration declaration_;
 };
 

@@ -119,6 +119,22 @@ void compare_operands(const std::vector<ffi::RecoveredOperand>& recovered, bool 
   }
 }
 
+// True: they are known, and those that are expected.
+bool compare_attribute_names(const ffi::RecoveredSignature& recovered,
+                             std::vector<std::string> expected, ProbeResult& result) {
+  if (recovered.attributes_unnamed) return false;
+  std::vector<std::string> found;
+  for (const ffi::RecoveredAttribute& attribute : recovered.attributes) {
+    if (attribute.name.empty()) return false;
+    found.push_back(attribute.name);
+  }
+  std::sort(found.begin(), found.end());
+  std::sort(expected.begin(), expected.end());
+  if (found == expected) return true;
+  differ(result, "signature", "attributes", quote_list(expected, 16), quote_list(found, 16));
+  return false;
+}
+
 // What a target's spec binds: how many operands, and the names of attributes.
 void compare_spec(const ffi::RecoveredSignature& recovered, const Fact& spec, ProbeResult& result) {
   if (!spec.is_list() || !all_read(spec)) return;
@@ -141,17 +157,7 @@ void compare_spec(const ffi::RecoveredSignature& recovered, const Fact& spec, Pr
     differ(result, "signature", "results", plural(results, "result"),
            std::to_string(recovered.results.size()));
   }
-  if (recovered.attributes_unnamed) return;
-  std::vector<std::string> found;
-  for (const ffi::RecoveredAttribute& attribute : recovered.attributes) {
-    if (attribute.name.empty()) return;
-    found.push_back(attribute.name);
-  }
-  std::sort(found.begin(), found.end());
-  std::sort(attributes.begin(), attributes.end());
-  if (found != attributes) {
-    differ(result, "signature", "attributes", quote_list(attributes, 16), quote_list(found, 16));
-  }
+  compare_attribute_names(recovered, std::move(attributes), result);
 }
 
 // What calls by the operator's declaration would hand over: counts, and names and types of
@@ -179,19 +185,10 @@ void compare_operator(const ffi::RecoveredSignature& recovered, const ProbeSubje
     if (!attribute[Key::value].said()) return;
     stated.emplace(attribute[Key::name].text(), attribute);
   }
-  if (recovered.attributes_unnamed || recovered.attributes.empty()) return;
+  if (recovered.attributes.empty()) return;
   std::vector<std::string> expected;
-  std::vector<std::string> found;
   for (const auto& [name, attribute] : stated) expected.push_back(name);
-  for (const ffi::RecoveredAttribute& attribute : recovered.attributes) {
-    if (attribute.name.empty()) return;
-    found.push_back(attribute.name);
-  }
-  std::sort(found.begin(), found.end());
-  if (found != expected) {
-    differ(result, "signature", "attributes", quote_list(expected, 16), quote_list(found, 16));
-    return;
-  }
+  if (!compare_attribute_names(recovered, std::move(expected), result)) return;
   for (const ffi::RecoveredAttribute& attribute : recovered.attributes) {
     const Fact& one = stated.at(attribute.name);
     const Dtype* dtype = find_dtype(one[Key::type].text());

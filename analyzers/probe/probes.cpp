@@ -223,7 +223,10 @@ class Prober {
 
   void ask_signatures() {
     std::vector<Pending> pending;
+    // What a symbol serves beside its first subject may be declared otherwise.
+    std::map<std::size_t, std::vector<std::size_t>> served_besides;
     for (std::size_t at = 0; at < subjects_.size(); ++at) {
+      if (same_[at] != at) served_besides[same_[at]].push_back(at);
       if (same_[at] != at || !usable_[at] || subjects_[at].is_plain()) continue;
       Pending one{start(at, "signature")};
       if (!is_wanted(one.result.identity)) continue;
@@ -239,16 +242,16 @@ class Prober {
       one.result.question.minor = minors_[at];
       pending.push_back(std::move(one));
     }
-    ask(pending, [this](Pending& one, bool answered, const ffi::Answer& answer) {
-      const Pending asked = one;
-      if (answered) judge_signature(answer, subjects_[one.result.subject], one.result);
+    ask(pending, [&](Pending& one, bool answered, const ffi::Answer& answer) {
+      const std::size_t first = one.result.subject;
+      if (answered) judge_signature(answer, subjects_[first], one.result);
+      const double seconds = one.result.seconds;
       finish(one);
-      // What it serves besides may be declared otherwise.
-      for (std::size_t at = asked.result.subject + 1; answered && at < subjects_.size(); ++at) {
-        if (same_[at] != asked.result.subject) continue;
-        Pending other = asked;
-        other.result.subject = at;
-        other.result.identity = names_[at] + "/signature";
+      const auto others = served_besides.find(first);
+      if (!answered || others == served_besides.end()) return;
+      for (const std::size_t at : others->second) {
+        Pending other{start(at, "signature")};
+        other.result.seconds = seconds;
         judge_signature(answer, subjects_[at], other.result);
         if (other.result.status == "differs" && is_wanted(other.result.identity)) finish(other);
       }

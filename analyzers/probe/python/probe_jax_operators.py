@@ -111,7 +111,7 @@ class Check(OperatorRows):
         return describe(results), (inputs, results)
 
     def results_of(self, made):
-        return [(dtype_word(one.dtype), one.shape) for one in made[1]]
+        return [(dtype_word(one.dtype), tuple(one.shape)) for one in made[1]]
 
     def look(self, call, made):
         self.fake(call, *made)

@@ -207,11 +207,18 @@ def first_difference(expected, seen, far):
     return "{} at element {}".format(number_text(seen[at]), place), number_text(expected[at])
 
 
+def shapes_text(pairs):
+    """Of dtypes, as they are to be shown, with shapes."""
+    return ", ".join("{}[{}]".format(dtype, ",".join(map(str, shape))) for dtype, shape in pairs)
+
+
 def describe(values):
-    return ", ".join(
-        "{}[{}]".format(value.dtype, ",".join(str(extent) for extent in value.shape))
-        for value in values
-    )
+    return shapes_text((value.dtype, value.shape) for value in values)
+
+
+def input_name(call, at):
+    """As rows call it."""
+    return call["inputs"][at]["name"] or str(at)
 
 
 class Outcome:
@@ -313,17 +320,11 @@ class OperatorRows:
 
     def declared(self, call, made):
         """Holds the results against the declared ones, where those are told."""
-        results = self.results_of(made)
-        told = call["outputs"]
-        if not all(one["stated"] for one in told):
+        if not all(one["stated"] for one in call["outputs"]):
             return
-        expected = ", ".join(declared_text(one) for one in told)
-        seen = ", ".join("{}[{}]".format(dtype, ",".join(map(str, shape))) for dtype, shape in results)
-        fine = len(results) == len(told) and all(
-            dtype == one["dtype"] and fits(one["shape"], shape)
-            for one, (dtype, shape) in zip(told, results)
-        )
-        self.judge("result", call, fine, expected, seen or "none")
+        told = [(one["dtype"], tuple(one["shape"])) for one in call["outputs"]]
+        results = self.results_of(made)
+        self.judge("result", call, told == results, shapes_text(told), shapes_text(results) or "none")
 
     def points(self, call, seed):
         """Inputs for which the results are numbers, if there are any."""
@@ -349,10 +350,10 @@ class OperatorRows:
         for at, one in enumerate(call["inputs"]):
             if one["dtype"] in ("c64", "c128"):
                 reason = "derivatives along complex inputs are not asked"
-                self.skip(self.derivative_row, call, reason, one["name"] or str(at))
+                self.skip(self.derivative_row, call, reason, input_name(call, at))
             if one["dtype"] not in ("f32", "f64") or 0 in one["shape"]:
                 continue
-            name = one["name"] or str(at)
+            name = input_name(call, at)
             if not one["differentiable"]:
                 self.skip(self.derivative_row, call, "it is declared to have no derivative", name)
                 continue
@@ -398,7 +399,7 @@ class OperatorRows:
                 [one if other == at else separate[0][other] for other, one in enumerate(row)]
                 for row in separate
             ]
-            self.batch_along(call, rows, {at}, call["inputs"][at]["name"] or str(at))
+            self.batch_along(call, rows, {at}, input_name(call, at))
 
     def batch_along(self, call, separate, axes, name, last=False):
         """`axes`: numbers of the inputs that have an axis for rows, as their first or last one."""
@@ -445,14 +446,6 @@ class OperatorRows:
                 self.rows.write(
                     row="declared-dtype", call=call["identity"], status="refused", reason=error
                 )
-
-
-def declared_text(one):
-    return "{}[{}]".format(one["dtype"], ",".join(str(extent) for extent in one["shape"]))
-
-
-def fits(declared, shape):
-    return list(declared) == list(shape)
 
 
 def bounds_of(call):

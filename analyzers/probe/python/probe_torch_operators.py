@@ -11,10 +11,12 @@ from _opseal_probe_operators import (
     OperatorRows,
     function_named,
     import_all,
+    input_name,
     is_mistake,
     is_near,
     judged,
     read_plan,
+    shapes_text,
     skipped,
 )
 from _opseal_probe_rows import Skip, error_text
@@ -194,9 +196,8 @@ def spread(value):
 
 
 def shapes_of(values):
-    return ", ".join(
-        "{}[{}]".format(str(one.dtype).rpartition(".")[2], ",".join(str(int(e)) for e in one.shape))
-        for one in values
+    return shapes_text(
+        (str(one.dtype).rpartition(".")[2], [int(extent) for extent in one.shape]) for one in values
     )
 
 
@@ -239,7 +240,7 @@ class Check(OperatorRows):
             self.operator.call(inputs)
         except Exception:
             return None
-        names = [one["name"] or str(at) for at, one in enumerate(call["inputs"])]
+        names = [input_name(call, at) for at in range(len(inputs))]
         return any(
             raw(one) != raw(other)
             for own, one, other in zip(names, before, inputs)
@@ -304,7 +305,7 @@ class Check(OperatorRows):
 
     def mutation(self, call, before, after):
         for at, (one, other) in enumerate(zip(before, after)):
-            name = call["inputs"][at]["name"] or str(at)
+            name = input_name(call, at)
             if one.numel() == 0:
                 continue
             same = one.shape == other.shape and raw(one) == raw(other)
@@ -333,7 +334,7 @@ class Check(OperatorRows):
                 and result.layout == torch.strided
                 and result.untyped_storage().data_ptr() == storage
             ]
-            name = call["inputs"][at]["name"] or str(at)
+            name = input_name(call, at)
             seen = "its own"
             if shared:
                 seen = "result {} lies in the memory of the argument".format(shared[0])
