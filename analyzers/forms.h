@@ -75,6 +75,9 @@ inline constexpr Field operand_fields[] = {
     {layout, &text_form, false, "for example `contiguous`"},
     {type, &text_form, false, "the system's own words"},
     {alias, &text_form, false, "alias set, for example `a!`"},
+    {tangent_of, &text_form, false,
+     "of an operator with `derivative_of`: the operand of that one whose tangent it is"},
+    {cotangent_of, &text_form, false, "likewise its cotangent: the gradient with respect to it"},
 };
 inline constexpr Form operand_form{.name = "Operand", .fields = operand_fields};
 inline constexpr Form operands_form{.item = &operand_form};

@@ -327,6 +327,9 @@ constexpr Field operator_fields[] = {
      "names of the arguments that it writes, or `unknown`, as handed to the registry"},
     {writes, &texts_form, false, "inputs that its code writes to and hands back"},
     {differentiable, &truth_form, false, "said by its author; false: on purpose"},
+    {derivative_of, &text_form, false,
+     "name of the operator whose JVP or gradient this one computes; its operands say of what they "
+     "are a tangent or cotangent"},
     {jvp, &jvp_form, false, "null: none"},
     {transpose, &function_or_null, false, "null: none"},
     {abstract, &function_or_null, false, "shape function, fake or meta; null: none"},

@@ -5,8 +5,8 @@
 namespace opseal::forms {
 namespace {
 
-constexpr std::string_view probe_kinds[] = {"metadata", "signature", "call",
-                                            "threads",  "library",   "framework"};
+constexpr std::string_view probe_kinds[] = {"metadata", "signature", "call", "threads",
+                                            "library",  "framework", "jvp",  "transpose"};
 constexpr Form probe_kind{.text = true, .words = probe_kinds};
 constexpr std::string_view probe_statuses[] = {"passed",    "differs",   "refused", "crashed",
                                                "timed_out", "no_answer", "skipped"};
@@ -15,7 +15,7 @@ constexpr Form probe_status{.text = true, .words = probe_statuses};
 constexpr std::string_view deviation_kinds[] = {
     "unwritten", "out_of_bounds", "input_written", "unstable",  "value",
     "traits",    "signature",     "in_place",      "unrefused", "threads",
-    "kernels",   "refused_again", "alternative"};
+    "kernels",   "refused_again", "alternative",   "jvp",       "transpose"};
 constexpr Form deviation_kind{.text = true, .words = deviation_kinds};
 constexpr std::string_view comparisons[] = {"bounds", "alike"};
 constexpr Form comparison_form{.text = true, .words = comparisons};
@@ -36,7 +36,8 @@ constexpr Field probe_fields[] = {
     {kind, &probe_kind, true,
      "`metadata`: the handshake; `signature`: calls that it has to refuse; `call`: generated "
      "inputs; `threads`: its first calls, many at once; `library`: what calls left behind; "
-     "`framework`: a check of a framework itself"},
+     "`framework`: a check of a framework itself; `jvp`, `transpose`: derivatives that a kernel "
+     "computes, against differences of the operator's own"},
     {identity, &text_form, false, "names the probe: `opseal probe --repro` runs it again"},
     {system, &text_form, false, "the framework that was checked"},
     {version, &text_form, false, "of that framework"},

@@ -68,7 +68,7 @@ std::string report_schema() {
     "Deviation": {
       "type": "object",
       "properties": {
-        "kind": {"enum": ["unwritten", "out_of_bounds", "input_written", "unstable", "value", "traits", "signature", "in_place", "unrefused", "threads", "kernels", "refused_again", "alternative"]},
+        "kind": {"enum": ["unwritten", "out_of_bounds", "input_written", "unstable", "value", "traits", "signature", "in_place", "unrefused", "threads", "kernels", "refused_again", "alternative", "jvp", "transpose"]},
         "name": {"type": "string", "description": "of the buffer: `result 0`, `argument 1 (x)`"},
         "index": {"type": "number", "description": "first element that deviates; of `out_of_bounds` the byte, counted from the start of the buffer"},
         "elements": {"$ref": "#/$defs/Count", "description": "how many deviate"},
@@ -81,7 +81,7 @@ std::string report_schema() {
     "Probe": {
       "type": "object",
       "properties": {
-        "kind": {"enum": ["metadata", "signature", "call", "threads", "library", "framework"]},
+        "kind": {"enum": ["metadata", "signature", "call", "threads", "library", "framework", "jvp", "transpose"]},
         "identity": {"type": "string", "description": "`opseal probe --repro` prints the command that runs it again"},
         "system": {"type": "string", "description": "of `framework`: the one that was checked"},
         "version": {"type": "string", "description": "of that framework"},

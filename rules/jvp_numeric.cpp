@@ -1,4 +1,5 @@
 #include "rules/framework_rows.h"
+#include "rules/probe_facts.h"
 
 namespace opseal {
 namespace {
@@ -9,7 +10,10 @@ constexpr FrameworkFault faults[] = {
     {"jvp-zero", "has a JVP that is 0 along an input that moves its result", Severity::warning},
 };
 
-void check(const Facts& facts, Sink& sink) { judge_operator_rows(facts, faults, sink); }
+void check(const Facts& facts, Sink& sink) {
+  judge_operator_rows(facts, faults, sink);
+  judge_derivatives(facts, "jvp", "computes a tangent that is not the derivative", sink);
+}
 
 }  // namespace
 

@@ -28,7 +28,9 @@ void check(const Facts& facts, Sink& sink) {
       return;
     }
     const bool hangs = probe[Key::status].is("timed_out");
-    findings.add(probe, std::string(probe[Key::kind].text()),
+    // Derivatives are calls, too.
+    const bool derivative = probe[Key::kind].is("jvp") || probe[Key::kind].is("transpose");
+    findings.add(probe, derivative ? "call" : std::string(probe[Key::kind].text()),
                  kernel_text(probe) + (hangs ? " hangs" : " ends the process") + asked + ": " +
                      std::string(probe[Key::reason].text("no answer")),
                  Severity::error);

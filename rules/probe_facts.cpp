@@ -124,4 +124,28 @@ void ProbeFindings::tell() {
   }
 }
 
+void judge_derivatives(const Facts& facts, std::string_view kind, const std::string& what,
+                       Sink& sink) {
+  ProbeFindings findings(sink);
+  for_each_probe(facts, [&](const Fact& probe) {
+    if (!probe[Key::kind].is(kind)) return;
+    const bool differs = probe[Key::status].is("differs");
+    if (!differs && !probe[Key::status].is("passed")) return;
+    sink.inspected();
+    if (!differs) return;
+    for (const Fact deviation : probe[Key::deviations].items()) {
+      if (!deviation[Key::kind].is(kind)) continue;
+      const std::string input(deviation[Key::name].text("an input"));
+      std::string message = kernel_text(probe) + ' ' + what;
+      if (probe[Key::counterpart].is_text())
+        message += " of " + quote(probe[Key::counterpart].text());
+      message += " along " + quote(input) + ": " + std::string(deviation[Key::seen].text("?")) +
+                 "; expected " + std::string(deviation[Key::expected].text("another one")) +
+                 "; in a call " + call_text(probe);
+      findings.add(probe, std::string(kind) + '\0' + input, std::move(message), Severity::error);
+    }
+  });
+  findings.tell();
+}
+
 }  // namespace opseal

@@ -102,4 +102,10 @@ class ProbeFindings {
   std::vector<Group> groups_;
 };
 
+// Kernels that compute derivatives of another operator: a finding for each probe of the kind
+// (`jvp`, `transpose`) that `differs`. `what` is what the kernel does wrong. Counts those with an
+// answer.
+void judge_derivatives(const Facts& facts, std::string_view kind, const std::string& what,
+                       Sink& sink);
+
 }  // namespace opseal

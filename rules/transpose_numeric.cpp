@@ -1,4 +1,5 @@
 #include "rules/framework_rows.h"
+#include "rules/probe_facts.h"
 
 namespace opseal {
 namespace {
@@ -8,7 +9,10 @@ constexpr FrameworkFault faults[] = {
     {"gradient", "has a gradient that is not its derivative"},
 };
 
-void check(const Facts& facts, Sink& sink) { judge_operator_rows(facts, faults, sink); }
+void check(const Facts& facts, Sink& sink) {
+  judge_operator_rows(facts, faults, sink);
+  judge_derivatives(facts, "transpose", "computes a gradient that is not the derivative", sink);
+}
 
 }  // namespace
 

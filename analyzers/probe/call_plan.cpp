@@ -165,12 +165,25 @@ std::string why_not(const Declaration& declaration, const Fact& kernel) {
   return {};
 }
 
-// Extents for the names: odd and different ones first, so that rows taken for columns show; then
-// nothing at all, one, powers of two, many, and of several names each as nothing.
+// Odd and different ones, so that rows taken for columns show.
+Sizes odd_sizes(const Declaration& declaration) {
+  Sizes sizes(declaration.extents.size());
+  for (std::size_t at = 0; at < sizes.size(); ++at)
+    sizes[at] = static_cast<std::int64_t>(3 + 2 * at);
+  return sizes;
+}
+
+Sizes even_sizes(const Declaration& declaration) {
+  Sizes sizes(declaration.extents.size());
+  for (std::size_t at = 0; at < sizes.size(); ++at) sizes[at] = std::int64_t{16} << (at % 3);
+  return sizes;
+}
+
+// Extents for the names: odd ones first, then nothing at all, one, powers of two, many, and of
+// several names each as nothing.
 std::vector<Sizes> choose_sizes(const Declaration& declaration, bool with_large) {
   const std::size_t count = declaration.extents.size();
-  Sizes first(count);
-  for (std::size_t at = 0; at < count; ++at) first[at] = static_cast<std::int64_t>(3 + 2 * at);
+  const Sizes first = odd_sizes(declaration);
   if (count == 0) return {first};
   std::size_t most_axes = 1;
   for (const Operand& operand : declaration.operands) {
@@ -179,9 +192,7 @@ std::vector<Sizes> choose_sizes(const Declaration& declaration, bool with_large)
     most_axes = std::max(most_axes, static_cast<std::size_t>(named));
   }
   const std::int64_t large = most_axes == 1 ? 1031 : most_axes == 2 ? 67 : most_axes == 3 ? 17 : 4;
-  Sizes even(count);
-  for (std::size_t at = 0; at < count; ++at) even[at] = std::int64_t{16} << (at % 3);
-  std::vector<Sizes> sizes = {first, Sizes(count, 0), Sizes(count, 1), even};
+  std::vector<Sizes> sizes = {first, Sizes(count, 0), Sizes(count, 1), even_sizes(declaration)};
   if (with_large) sizes.push_back(Sizes(count, large));
   constexpr std::size_t most_single = 8;
   for (std::size_t at = 0; count > 1 && at < std::min(count, most_single); ++at) {
@@ -212,15 +223,7 @@ class Planner {
                                           : read_handler_declaration(subject.op)) {}
 
   CallPlan plan() {
-    for (const Operand& operand : declaration_.operands) plan_.names.push_back(operand.name);
-    plan_.skipped = declaration_.skipped;
-    if (plan_.skipped.empty()) plan_.skipped = why_not(declaration_, subject_.kernel);
-    if (plan_.skipped.empty() && subject_.is_plain() && !in_framework_) {
-      plain_.emplace(subject_.op, subject_.kernel, plan_.names, declaration_.extents);
-      plan_.skipped = plain_->skipped();
-    }
-    if (plan_.skipped.empty() && !in_framework_) read_early();
-    if (!plan_.skipped.empty()) return std::move(plan_);
+    if (!prepare()) return std::move(plan_);
     const Combinations combinations =
         find_combinations(declaration_, subject_.kernel, in_framework_);
     plan_.skipped = combinations.skipped;
@@ -239,7 +242,39 @@ class Planner {
     return std::move(plan_);
   }
 
+  CallChoices choices() {
+    CallChoices choices;
+    if (prepare()) {
+      Combinations combinations = find_combinations(declaration_, subject_.kernel, in_framework_);
+      plan_.skipped = combinations.skipped;
+      choices.dtypes = std::move(combinations.declared);
+      choices.sizes.push_back(odd_sizes(declaration_));
+      if (!declaration_.extents.empty()) choices.sizes.push_back(even_sizes(declaration_));
+    }
+    choices.declaration = std::move(declaration_);
+    choices.skipped = std::move(plan_.skipped);
+    return choices;
+  }
+
+  CallPlan single(const std::vector<std::string>& dtypes, const Sizes& sizes) {
+    if (prepare()) add(dtypes, sizes, true);
+    return std::move(plan_);
+  }
+
  private:
+  // False: no call can be made.
+  bool prepare() {
+    for (const Operand& operand : declaration_.operands) plan_.names.push_back(operand.name);
+    plan_.skipped = declaration_.skipped;
+    if (plan_.skipped.empty()) plan_.skipped = why_not(declaration_, subject_.kernel);
+    if (plan_.skipped.empty() && subject_.is_plain() && !in_framework_) {
+      plain_.emplace(subject_.op, subject_.kernel, plan_.names, declaration_.extents);
+      plan_.skipped = plain_->skipped();
+    }
+    if (plan_.skipped.empty() && !in_framework_) read_early();
+    return plan_.skipped.empty();
+  }
+
   // The first call once more, without what may be left out.
   void add_absent() {
     if (plan_.calls.empty()) return;
@@ -393,6 +428,15 @@ class Planner {
 
 CallPlan plan_calls(const ProbeSubject& subject, std::uint32_t seed) {
   return Planner(subject, seed, false).plan();
+}
+
+CallChoices call_choices(const ProbeSubject& subject) {
+  return Planner(subject, 0, false).choices();
+}
+
+CallPlan plan_call(const ProbeSubject& subject, const std::vector<std::string>& dtypes,
+                   const std::vector<std::int64_t>& sizes) {
+  return Planner(subject, 0, false).single(dtypes, sizes);
 }
 
 CallPlan plan_framework_calls(const Fact& op, std::uint32_t seed) {

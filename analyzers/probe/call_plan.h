@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzers/probe/declaration.h"
 #include "analyzers/probe/ffi_question.h"
 #include "analyzers/probe/plain_plan.h"
 #include "analyzers/probe/subjects.h"
@@ -42,6 +43,23 @@ struct CallPlan {
 // operator states no shapes, or an attribute without a value: a call that breaks a rule which
 // nobody wrote down accuses nobody.
 CallPlan plan_calls(const ProbeSubject& subject, std::uint32_t seed);
+
+// What calls of a kernel may be made of.
+struct CallChoices {
+  Declaration declaration;
+  // Combinations of dtypes, of arguments and then of results.
+  std::vector<std::vector<std::string>> dtypes;
+  // Extents for the declaration's names: odd and all different, and powers of two.
+  std::vector<std::vector<std::int64_t>> sizes;
+  // Why there are none, or not all of them.
+  std::string skipped;
+};
+
+CallChoices call_choices(const ProbeSubject& subject);
+
+// One such call. `sizes`: an extent for each name of the declaration.
+CallPlan plan_call(const ProbeSubject& subject, const std::vector<std::string>& dtypes,
+                   const std::vector<std::int64_t>& sizes);
 
 // The calls by which a framework is asked for an operator of its registry: those that its
 // declaration promises, without large extents, of each combination of dtypes of the arguments.

@@ -85,6 +85,9 @@ class DeclarationReader {
       operand.dtypes = texts_of(fact[Key::dtypes]);
       operand.written = fact[Key::mutated].truth();
       operand.alias = fact[Key::alias].text();
+      operand.differentiable = fact[Key::differentiable].truth(true);
+      operand.tangent_of = fact[Key::tangent_of].text();
+      operand.cotangent_of = fact[Key::cotangent_of].text();
       const std::string shown =
           name_of(operand, declaration_.operands.size(), declaration_.operands.size() + 1);
       // A framework makes results itself.

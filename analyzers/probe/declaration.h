@@ -27,6 +27,11 @@ struct Operand {
   bool written = false;
   std::string alias;
   bool optional = false;
+  // False: it has no gradient, on purpose.
+  bool differentiable = true;
+  // Operands of another operator whose derivatives are computed.
+  std::string tangent_of;
+  std::string cotangent_of;
   // The shape is that of the declaration, in extents that arguments have.
   bool shaped = true;
 };

@@ -90,6 +90,9 @@ Answer ask(const Question& question) {
     case QuestionKind::view:
       probe_view(question, kernel, answer);
       break;
+    case QuestionKind::values:
+      probe_values(question, kernel, answer);
+      break;
     case QuestionKind::handed:
       break;
   }

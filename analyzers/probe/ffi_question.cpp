@@ -16,6 +16,7 @@ void write_operands(const std::vector<QuestionOperand>& operands, RowWriter& row
     row.integer(operand.shares);
     row.count(operand.strides.size());
     for (const std::int64_t stride : operand.strides) row.integer(stride);
+    row.text(operand.bytes);
   }
 }
 
@@ -29,6 +30,7 @@ std::vector<QuestionOperand> read_operands(RowReader& row) {
     operand.shares = static_cast<std::int32_t>(row.integer());
     operand.strides =
         read_list<std::int64_t>(row, [&row](std::int64_t& stride) { stride = row.integer(); });
+    operand.bytes = row.text();
   });
 }
 
@@ -181,7 +183,7 @@ std::string write_question(const Question& question) {
 bool read_question(std::string_view bytes, Question& question) {
   RowReader row(bytes);
   const std::uint32_t kind = row.count();
-  if (kind > static_cast<std::uint32_t>(QuestionKind::handed)) return false;
+  if (kind > static_cast<std::uint32_t>(QuestionKind::values)) return false;
   question.kind = static_cast<QuestionKind>(kind);
   question.library = row.text();
   question.symbol = row.text();
@@ -227,6 +229,7 @@ std::string write_answer(const Answer& answer) {
     write_damage(*list, row);
   }
   write_texts(answer.results, row);
+  write_texts(answer.arguments, row);
   row.count(answer.handed.size());
   for (const HandedHandler& one : answer.handed) {
     for (const std::string* text : {&one.name, &one.library, &one.stage, &one.lack}) {
@@ -255,6 +258,7 @@ bool read_answer(std::string_view bytes, Answer& answer) {
     *list = read_damage(row);
   }
   answer.results = read_texts(row);
+  answer.arguments = read_texts(row);
   answer.handed = read_list<HandedHandler>(row, [&row](HandedHandler& one) {
     for (std::string* text : {&one.name, &one.library, &one.stage, &one.lack}) *text = row.text();
   });

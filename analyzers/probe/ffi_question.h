@@ -12,8 +12,17 @@
 namespace opseal::ffi {
 
 // `view`: a call with operands whose elements do not lie side by side, held against one in which
-// they do. `handed`: of no kernel, but which handlers modules of Python hand out.
-enum class QuestionKind : std::uint32_t { metadata, signature, call, threads, view, handed };
+// they do. `handed`: of no kernel, but which handlers modules of Python hand out. `values`: a call
+// for what it makes of stated numbers alone.
+enum class QuestionKind : std::uint32_t {
+  metadata,
+  signature,
+  call,
+  threads,
+  view,
+  handed,
+  values
+};
 
 struct QuestionOperand {
   std::int32_t dtype = 0;
@@ -26,6 +35,8 @@ struct QuestionOperand {
   std::int32_t shares = -1;
   // In elements; empty: side by side, the last axis fastest.
   std::vector<std::int64_t> strides{};
+  // Of an argument: what it holds, elements side by side; empty: generated numbers.
+  std::string bytes{};
 };
 
 // One argument of a plain C function.
@@ -131,7 +142,8 @@ struct Answer {
   std::vector<BufferDamage> unwritten_results;
   // Why a call was refused whose twin with equal arguments was served before. Empty: none was.
   std::string refused_again;
-  // Elements of results that differ between two calls with equal arguments.
+  // Elements of results that differ between two calls with equal arguments; of `values`, also of
+  // arguments that are written.
   std::vector<BufferDamage> unstable_results;
   // Of `threads`: calls that end otherwise than a call alone, or whose results are other bits
   // though those of calls alone repeat; and of these, those that are off by more than another order
@@ -143,6 +155,8 @@ struct Answer {
   std::vector<BufferDamage> view_results;
   // Bytes of each result after the first call, where they were asked for.
   std::vector<std::string> results;
+  // Of `values`: those of each argument after it.
+  std::vector<std::string> arguments;
   // Of `handed`.
   std::vector<HandedHandler> handed;
 };

@@ -246,4 +246,20 @@ void probe_view(const Question& question, const KernelCall& call, Answer& answer
   }
 }
 
+void probe_values(const Question& question, const KernelCall& call, Answer& answer) {
+  Operation operation(question, call);
+  answer.end = operation.run(first_poison);
+  answer.lacked = operation.lacked();
+  if (answer.end.how != CallEnd::How::returned) return;
+  const std::vector<Bytes> results = operation.results();
+  const std::vector<Bytes> arguments = operation.arguments();
+  for (const Bytes& bytes : results) answer.results.emplace_back(bytes.begin(), bytes.end());
+  for (const Bytes& bytes : arguments) answer.arguments.emplace_back(bytes.begin(), bytes.end());
+  const CallEnd again = operation.run(second_poison, GuardedBuffer::Side::start);
+  if (again.how != CallEnd::How::returned || operation.results() != results ||
+      operation.arguments() != arguments) {
+    answer.unstable_results.push_back({"call", 0, 1});
+  }
+}
+
 }  // namespace opseal::ffi

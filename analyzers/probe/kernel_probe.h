@@ -17,4 +17,7 @@ void probe_threads(const Question& question, const KernelCall& call, Answer& ans
 // With the operands laid out as the question says, and before that with all of them dense.
 void probe_view(const Question& question, const KernelCall& call, Answer& answer);
 
+// Once more with other memory, and nothing else: for what becomes of the question's own numbers.
+void probe_values(const Question& question, const KernelCall& call, Answer& answer);
+
 }  // namespace opseal::ffi

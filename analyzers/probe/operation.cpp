@@ -103,6 +103,15 @@ Operation::Operation(const Question& question, const KernelCall& call)
 
 void Operation::seed(std::uint64_t seed) {
   for (std::size_t at = 0; at < pristine_.size(); ++at) {
+    const std::string& stated = question_.arguments[at].bytes;
+    if (!stated.empty()) {
+      if (stated.size() != pristine_[at].size()) {
+        throw std::invalid_argument("an argument's bytes are not as many as its shape says");
+      }
+      std::copy(stated.begin(), stated.end(), pristine_[at].begin());
+      unite(at);
+      continue;
+    }
     if (question_.arguments[at].indexes) continue;
     fill_values(pristine_[at], dtype_of(question_.arguments[at]), seed * 31 + at);
     unite(at);

@@ -11,6 +11,7 @@
 #include "analyzers/fact_writer.h"
 #include "analyzers/probe/call_plan.h"
 #include "analyzers/probe/child.h"
+#include "analyzers/probe/derivatives.h"
 #include "analyzers/probe/ffi_question.h"
 #include "analyzers/probe/handed_child.h"
 #include "analyzers/probe/pool.h"
@@ -48,6 +49,7 @@ class Prober {
     ask_metadata();
     ask_signatures();
     ask_calls();
+    ask_derivatives();
     run_.probes = results_.size();
     return std::move(run_);
   }
@@ -356,6 +358,37 @@ class Prober {
     values.judge(subjects_, results_);
     for (std::size_t at = begin; at < results_.size(); ++at) {
       name_buffers(operand_names_[results_[at].subject], results_[at]);
+    }
+  }
+
+  void ask_derivatives() {
+    std::vector<bool> usable(subjects_.size());
+    for (std::size_t at = 0; at < usable.size(); ++at) usable[at] = usable_[same_[at]];
+    DerivativeAsker asker;
+    asker.seed = options_.seed;
+    asker.is_wanted = [this](const std::string& identity) { return is_wanted(identity); };
+    asker.identity = [this](std::size_t at) -> const std::string& { return names_[at]; };
+    asker.minor = [this](std::size_t at) { return minors_[same_[at]]; };
+    asker.ask = [this](std::vector<ValueCall>& calls) {
+      std::vector<Pending> pending;
+      for (ValueCall& call : calls) {
+        Pending one;
+        one.result.identity = call.identity;
+        one.result.subject = call.subject;
+        one.result.question = std::move(call.question);
+        pending.push_back(std::move(one));
+      }
+      std::size_t at = 0;
+      ask(pending, [&](Pending& one, bool answered, ffi::Answer& answer) {
+        ValueCall& call = calls[at++];
+        call.answered = answered;
+        call.answer = std::move(answer);
+        call.result = std::move(one.result);
+        call.question = call.result.question;
+      });
+    };
+    for (ProbeResult& result : probe_derivatives(subjects_, usable, asker)) {
+      results_.push_back(std::move(result));
     }
   }
 

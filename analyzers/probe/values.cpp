@@ -112,6 +112,18 @@ bool fill_wild(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype) {
   return elements > 0;
 }
 
+double unit_number(std::uint64_t seed, std::uint64_t place) {
+  return std::ldexp(static_cast<double>(mix(seed * 0x10001U + place) >> 11), -53);
+}
+
+bool put_value(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype, std::size_t element,
+               double value) {
+  const std::string_view name = dtype.name;
+  if (name == "F32") put(bytes, element, static_cast<float>(value));
+  if (name == "F64") put(bytes, element, value);
+  return name == "F32" || name == "F64";
+}
+
 unsigned parts_of(const ffi::DtypeInfo& dtype) {
   const std::string_view name = dtype.name;
   return name == "C64" || name == "C128" ? 2 : 1;

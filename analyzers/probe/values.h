@@ -17,6 +17,13 @@ void fill_values(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype, st
 // Large numbers of both signs, in no order. False: of this dtype there are none that say anything.
 bool fill_wild(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype);
 
+// A number from 0 up to 1 that depends on nothing but the seed and the place.
+double unit_number(std::uint64_t seed, std::uint64_t place);
+
+// Writes an element; false: of this dtype that is not done (it is for F32 and F64).
+bool put_value(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype, std::size_t element,
+               double value);
+
 // An element as a number; of complex numbers `part` 1 is the imaginary one. Empty: not a dtype that
 // can be compared so.
 std::optional<double> value_at(std::span<const unsigned char> bytes, const ffi::DtypeInfo& dtype,

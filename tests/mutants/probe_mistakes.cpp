@@ -70,6 +70,16 @@ std::vector<Mistake> probe_mistakes() {
        ""},
       {"probe-inplace-lost", "an update that is lost",
        [](Place& place) { return add_deviation(place, "in_place"); }, ""},
+      {"jvp-numeric", "a kernel's tangent that is none",
+       [](Place& place) {
+         return add_deviation(place, "jvp", {{"kind", "jvp"}});
+       },
+       ""},
+      {"transpose-numeric", "a kernel's gradient that is none",
+       [](Place& place) {
+         return add_deviation(place, "transpose", {{"kind", "transpose"}});
+       },
+       ""},
       {"probe-threads", "first calls that race",
        [](Place& place) {
          return add_deviation(place, "threads", {{"kind", "threads"}});

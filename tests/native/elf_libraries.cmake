@@ -40,34 +40,22 @@ elf_library(handlers_hidden.so handlers.cpp -std=c++20 -O2 -fvisibility=hidden)
 # Kernels that are called. No sanitizer: what they do wrong is for opseal to find.
 set(probe_folder ${CMAKE_CURRENT_BINARY_DIR}/native/probe)
 file(MAKE_DIRECTORY ${probe_folder})
-configure_file(native/probe/lying.json ${probe_folder}/lying.json COPYONLY)
-configure_file(native/probe/absent.json ${probe_folder}/absent.json COPYONLY)
-add_custom_command(OUTPUT ${probe_folder}/liblying.so
-  COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -O1 -shared -fPIC -I${PROJECT_SOURCE_DIR} -o ${probe_folder}/liblying.so
-          ${CMAKE_CURRENT_SOURCE_DIR}/native/probe/lying.cpp
-  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/native/probe/lying.cpp ${CMAKE_CURRENT_SOURCE_DIR}/native/probe/handler.h
-          ${PROJECT_SOURCE_DIR}/analyzers/probe/ffi_abi.h
-  VERBATIM)
-list(APPEND elf_libraries ${probe_folder}/liblying.so)
-configure_file(native/probe/plain.json ${probe_folder}/plain.json COPYONLY)
-add_custom_command(OUTPUT ${probe_folder}/libplain.so
-  COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -O1 -shared -fPIC -o ${probe_folder}/libplain.so
-          ${CMAKE_CURRENT_SOURCE_DIR}/native/probe/plain.cpp
-  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/native/probe/plain.cpp
-  VERBATIM)
-list(APPEND elf_libraries ${probe_folder}/libplain.so)
-
-foreach(file handed.json handed_ops.py handed_broken.py handed_leaves.py
-        handed_threads.py)
+function(probe_library name)
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/native/probe/${name}.cpp)
+  add_custom_command(OUTPUT ${probe_folder}/lib${name}.so
+    COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -O1 -shared -fPIC ${ARGN} -I${PROJECT_SOURCE_DIR} -o ${probe_folder}/lib${name}.so ${source}
+    DEPENDS ${source} ${CMAKE_CURRENT_SOURCE_DIR}/native/probe/handler.h ${PROJECT_SOURCE_DIR}/analyzers/probe/ffi_abi.h
+    VERBATIM)
+  set(elf_libraries ${elf_libraries} ${probe_folder}/lib${name}.so PARENT_SCOPE)
+  configure_file(native/probe/${name}.json ${probe_folder}/${name}.json COPYONLY)
+endfunction()
+probe_library(lying)
+probe_library(derivatives)
+probe_library(plain)
+probe_library(handed -fvisibility=hidden)
+foreach(file absent.json handed_ops.py handed_broken.py handed_leaves.py handed_threads.py)
   configure_file(native/probe/${file} ${probe_folder}/${file} COPYONLY)
 endforeach()
-add_custom_command(OUTPUT ${probe_folder}/libhanded.so
-  COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -O1 -shared -fPIC -fvisibility=hidden -I${PROJECT_SOURCE_DIR} -o ${probe_folder}/libhanded.so
-          ${CMAKE_CURRENT_SOURCE_DIR}/native/probe/handed.cpp
-  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/native/probe/handed.cpp ${CMAKE_CURRENT_SOURCE_DIR}/native/probe/handler.h
-          ${PROJECT_SOURCE_DIR}/analyzers/probe/ffi_abi.h
-  VERBATIM)
-list(APPEND elf_libraries ${probe_folder}/libhanded.so)
 
 include(CheckLinkerFlag)
 check_linker_flag(CXX -Wl,-z,pack-relative-relocs OPSEAL_PACKS_RELOCATIONS)

@@ -61,7 +61,10 @@ class Slope:
             apart = numpy.nan_to_num(numpy.abs(central[0] - central[1]))
         # Rounding inside, to fewer digits than the result has, shows in all elements together.
         spread = float(numpy.sqrt((apart[self.told] ** 2).mean())) if self.told.any() else 0.0
-        self.unsure = apart + noise[1] + 2 * spread
+        # Because the function turns, or rounds inside; and, of each element by itself, because its
+        # results are rounded.
+        self.unsure = apart + 2 * spread
+        self.noise = noise[1]
         self.scale = float(numpy.abs(self.value[self.useful]).max(initial=0.0))
 
 
@@ -112,7 +115,7 @@ class Derivative:
 
     def judge_gradient(self, row, weights, gradient):
         """Whether <J v, w> is <v, J^T w>, with J v from differences."""
-        left = size = unsure = 0.0
+        left = size = unsure = noise = 0.0
         for slope, one in zip(self.slopes, weights):
             if one is None:
                 continue
@@ -120,13 +123,14 @@ class Derivative:
             left += float(product.sum())
             size += float(numpy.abs(product).sum())
             unsure += float((slope.unsure * numpy.abs(one)).sum())
+            noise += float((slope.noise * one[one != 0]).dot(slope.noise * one[one != 0]))
         gradient = numpy.asarray(gradient, numpy.float64)
         backward = gradient * self.direction
         right = float(backward.sum())
         size += float(numpy.abs(backward).sum())
         if not numpy.isfinite(size):
             raise Skip("derivatives are no numbers")
-        if abs(left - right) > OFF[self.kind] * size + unsure:
+        if abs(left - right) > OFF[self.kind] * size + unsure + noise**0.5:
             if not gradient.any():
                 raise Skip("its gradient is 0, which may be a choice")
             for at, one in enumerate(weights):
@@ -165,7 +169,7 @@ class Derivative:
         for at, slope, tangent in pairs:
             size = max(slope.scale, largest(tangent[slope.useful]))
             with numpy.errstate(invalid="ignore"):
-                near = numpy.abs(tangent - slope.value) <= OFF[self.kind] * size + slope.unsure
+                near = numpy.abs(tangent - slope.value) <= OFF[self.kind] * size + slope.unsure + slope.noise
             far = slope.told & ~near
             if not far.any():
                 continue

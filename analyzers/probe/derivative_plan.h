@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "analyzers/probe/call_plan.h"
+#include "analyzers/probe/subjects.h"
+
+namespace opseal {
+
+// What a call leaves: a result, or an argument that it writes.
+struct CallOutput {
+  bool argument = false;
+  std::size_t number = 0;
+};
+
+// What an operand of an operator that computes derivatives stands for: something of the operator
+// whose derivatives they are.
+struct DerivativeOperand {
+  enum class Role {
+    // Memory, of which nothing is known.
+    none,
+    value,
+    tangent,
+    cotangent,
+  };
+  Role role = Role::none;
+  // `of` counts outputs, not arguments.
+  bool output = false;
+  std::size_t of = 0;
+};
+
+// One call of a kernel that computes derivatives, and the call of the operator that it speaks of.
+struct DerivativeCase {
+  // Numbers of the subjects.
+  std::size_t derivative = 0;
+  std::size_t function = 0;
+  PlannedCall derivative_call;
+  PlannedCall function_call;
+  // What both leave, and the names of what the function is handed and leaves.
+  std::vector<CallOutput> derivative_outputs;
+  std::vector<CallOutput> function_outputs;
+  std::vector<std::string> argument_names;
+  std::vector<std::string> output_names;
+  // One for each argument of the derivative, and for each of its outputs.
+  std::vector<DerivativeOperand> handed;
+  std::vector<DerivativeOperand> given;
+  // Arguments of the function along which derivatives are asked.
+  std::vector<std::size_t> along;
+  // Arguments without a derivative, on purpose.
+  std::vector<std::size_t> excused;
+};
+
+struct DerivativePlan {
+  // Tangents go in and come out; else cotangents.
+  bool forward = false;
+  std::vector<DerivativeCase> cases;
+  // Why there are none, or not all of them.
+  std::string skipped;
+};
+
+// An operator's operands say that they are tangents or cotangents of those of another one.
+bool computes_derivatives(const Fact& op);
+
+// The calls that show whether subject `at`, a kernel of such an operator, computes what its
+// manifest says: with each combination of dtypes of f32 and f64, in two sizes.
+// `usable`: whether a subject can be called.
+DerivativePlan plan_derivatives(const std::vector<ProbeSubject>& subjects,
+                                const std::vector<bool>& usable, std::size_t at);
+
+}  // namespace opseal

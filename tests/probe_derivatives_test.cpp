@@ -1,0 +1,148 @@
+// `opseal probe` on the kernels of tests/native/probe/derivatives.cpp: a JVP or a gradient that is
+// none of its operator is told, along the input for which it is none, and right ones pass.
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/process.h"
+
+namespace opseal::test {
+namespace {
+
+using nlohmann::json;
+
+ProcessResult probe(std::vector<std::string> arguments) {
+  std::vector<std::string> command{OPSEAL_BINARY, "probe",        "--no-config",
+                                   "--no-ignore", "--time-limit", "5"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  command.push_back(std::string(OPSEAL_PROBE_FOLDER) + "/derivatives.json");
+  return run_process(command);
+}
+
+json report(const std::string& seed = "1") {
+  const ProcessResult result = probe({"-o", "json", "--seed", seed});
+  REQUIRE(result.status == 1);
+  return json::parse(result.output);
+}
+
+const json& first_report() {
+  static const json parsed = report();
+  return parsed;
+}
+
+// Of an operator: rule and input of each finding.
+std::set<std::string> findings_of(const json& report, const std::string& op) {
+  std::set<std::string> found;
+  for (const json& finding : report["findings"]) {
+    if (finding["subject"] != op) continue;
+    const std::string message = finding["message"];
+    std::string input;
+    const std::size_t at = message.find(" along `");
+    if (at != std::string::npos) input = message.substr(at + 8, message.find('`', at + 8) - at - 8);
+    found.insert(finding["rule"].get<std::string>() + ' ' + input);
+  }
+  return found;
+}
+
+// Statuses of the probes of its derivatives, with the reasons of those that are skipped.
+std::map<std::string, int> statuses_of(const std::string& op) {
+  std::map<std::string, int> statuses;
+  for (const json& one : first_report()["probes"]) {
+    if (one.value("operator", "") != op) continue;
+    if (one["kind"] != "jvp" && one["kind"] != "transpose") continue;
+    const std::string status = one["status"];
+    ++statuses[status == "skipped" ? one.value("reason", "") : status];
+  }
+  return statuses;
+}
+
+using Words = std::set<std::string>;
+using Counts = std::map<std::string, int>;
+
+const std::map<std::string, Words>& lies() {
+  static const std::map<std::string, Words> all = {
+      {"jvp_loses_weight", {"jvp-numeric w"}},
+      {"vjp_loses_factor", {"transpose-numeric x"}},
+      {"vjp_loses_sum", {"transpose-numeric w"}},
+      {"vjp_gives_nothing", {"transpose-numeric w"}},
+      {"vjp_is_no_number", {"transpose-numeric w"}},
+      {"vjp_wrong_blocks", {"transpose-numeric x"}},
+      {"matvec_indexed", {"transpose-numeric x"}},
+      {"cosine_sign", {"jvp-numeric x"}},
+      {"scale_rows_backward_writes", {"transpose-numeric w"}},
+  };
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("probe: derivatives that are none are told, along the input") {
+  for (const auto& [op, words] : lies()) {
+    INFO(op);
+    CHECK(findings_of(first_report(), op) == words);
+  }
+  CHECK(first_report()["findings"].size() == lies().size());
+  for (const json& finding : first_report()["findings"]) CHECK(finding["severity"] == "error");
+}
+
+TEST_CASE("probe: right derivatives pass, along each input and in two sizes") {
+  CHECK(statuses_of("square_scale_jvp") == Counts{{"passed", 4}});
+  CHECK(statuses_of("square_scale_vjp") == Counts{{"passed", 4}});
+  // Its own names of extents; the operator says in `gradient` which one it is.
+  CHECK(statuses_of("matvec_transposed") == Counts{{"passed", 2}});
+  // With what the operator keeps for it.
+  CHECK(statuses_of("sum_exp_vjp") == Counts{{"passed", 2}});
+  // Of positive numbers alone.
+  CHECK(statuses_of("log_jvp") == Counts{{"passed", 2}});
+  CHECK(statuses_of("cosine_jvp") == Counts{{"passed", 2}});
+  CHECK(statuses_of("relu_vjp") == Counts{{"passed", 2}});
+  // Sums that arguments hold.
+  CHECK(statuses_of("scale_rows_backward") == Counts{{"passed", 4}});
+}
+
+TEST_CASE("probe: what derivatives can't be asked of is skipped, with the reason") {
+  CHECK(statuses_of("step_vjp") == Counts{{"the function does not change at any smooth point", 2}});
+  CHECK(statuses_of("step_excused_vjp") == Counts{{"it is declared to have no derivative", 2}});
+  CHECK(statuses_of("of_nothing") ==
+        Counts{{"its operands are tangents or cotangents, and nobody says of which operator "
+                "(`derivative_of`)",
+                1}});
+  CHECK(statuses_of("of_no_kernel") == Counts{{"no kernel of `absent` can be called here", 1}});
+  CHECK(statuses_of("of_no_input") ==
+        Counts{{"`tx` is the tangent of `z`, which is no input of `cosine`", 1}});
+  CHECK(statuses_of("of_other_shape") == Counts{{"`x` hasn't the shape of `x` of `log`", 1}});
+  CHECK(statuses_of("of_other_dtype") ==
+        Counts{{"none of its combinations of dtypes fits one of `cosine`", 1}});
+  CHECK(statuses_of("of_other_attribute") ==
+        Counts{{"its attribute `alpha` has another value than that of `scale_rows`", 1}});
+}
+
+TEST_CASE("probe: derivatives are judged alike from whatever numbers") {
+  for (const char* seed : {"2", "19", "77"}) {
+    INFO(seed);
+    const json other = report(seed);
+    std::map<std::string, Words> found;
+    for (const json& finding : other["findings"]) {
+      const std::string op = finding["subject"];
+      found[op] = findings_of(other, op);
+    }
+    CHECK(found == lies());
+  }
+}
+
+TEST_CASE("probe: a derivative alone is asked again") {
+  const std::string identity = "libderivatives.so:JvpLosesWeight/jvp/f64,f64,f64,f64,f64/n=3,k=5/w";
+  const json alone = json::parse(probe({"-o", "json", "--only", identity}).output);
+  REQUIRE(alone["probes"].size() == 1);
+  CHECK(alone["probes"][0]["identity"] == identity);
+  CHECK(alone["probes"][0]["status"] == "differs");
+  CHECK(alone["probes"][0]["counterpart"] == "libderivatives.so:SquareScale");
+  CHECK(alone["findings"].size() == 1);
+}
+
+}  // namespace opseal::test
