@@ -225,7 +225,7 @@ std::string write_answer(const Answer& answer) {
   for (const auto* list :
        {&answer.trespasses, &answer.written_arguments, &answer.unwritten_arguments,
         &answer.unwritten_results, &answer.unstable_results, &answer.thread_results,
-        &answer.thread_values, &answer.view_results}) {
+        &answer.thread_values, &answer.view_results, &answer.narrow_results}) {
     write_damage(*list, row);
   }
   write_texts(answer.results, row);
@@ -254,7 +254,7 @@ bool read_answer(std::string_view bytes, Answer& answer) {
   answer.refused_again = row.text();
   for (auto* list : {&answer.trespasses, &answer.written_arguments, &answer.unwritten_arguments,
                      &answer.unwritten_results, &answer.unstable_results, &answer.thread_results,
-                     &answer.thread_values, &answer.view_results}) {
+                     &answer.thread_values, &answer.view_results, &answer.narrow_results}) {
     *list = read_damage(row);
   }
   answer.results = read_texts(row);

@@ -153,6 +153,9 @@ struct Answer {
   // Of `view`: elements of results, and of arguments that are written, that are not as in the call
   // with all elements side by side.
   std::vector<BufferDamage> view_results;
+  // Results of which every element has no more digits than a dtype half as wide has: `index` is how
+  // many, `elements` of how many elements.
+  std::vector<BufferDamage> narrow_results;
   // Bytes of each result after the first call, where they were asked for.
   std::vector<std::string> results;
   // Of `values`: those of each argument after it.

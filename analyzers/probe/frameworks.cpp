@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analyzers/fact_writer.h"
+#include "analyzers/probe/choice.h"
 #include "analyzers/probe/framework_child.h"
 #include "analyzers/probe/framework_operators.h"
 #include "analyzers/probe/probe_operands.h"
@@ -48,13 +49,6 @@ std::string identity_of(const Task& task, const FrameworkRow& row) {
   return identity;
 }
 
-bool is_wanted(const FrameworkOptions& options, const std::string& identity) {
-  return options.only.empty() ||
-         std::any_of(options.only.begin(), options.only.end(), [&](const std::string& glob) {
-           return glob == identity || glob_match(glob, identity);
-         });
-}
-
 // The checks of which some row is wanted, in the order of the table.
 std::vector<Task> plan_tasks(const FrameworkOptions& options) {
   std::vector<Task> tasks;
@@ -68,7 +62,7 @@ std::vector<Task> plan_tasks(const FrameworkOptions& options) {
       const bool wanted =
           check.open ||
           std::any_of(check.rows.begin(), check.rows.end(), [&](std::string_view row) {
-            return is_wanted(options, identity_of(framework, row));
+            return is_chosen(options.only, identity_of(framework, row));
           });
       if (wanted) tasks.push_back({&framework, &check});
     }
@@ -84,15 +78,15 @@ bool may_be_wanted(const FrameworkOptions& options, const Framework& framework,
   for (const std::string_view name : operator_row_names()) {
     FrameworkRow row;
     row.name = name;
-    if (is_wanted(options, identity_of(task, row))) return true;
+    if (is_chosen(options.only, identity_of(task, row))) return true;
     for (const PlannedCall& call : one.calls.calls) {
       row.call = call.identity;
       row.input.clear();
-      if (is_wanted(options, identity_of(task, row))) return true;
+      if (is_chosen(options.only, identity_of(task, row))) return true;
       for (std::size_t at = 0; at < call.question.arguments.size(); ++at) {
         // As the script calls an input without a name.
         row.input = one.calls.names[at].empty() ? std::to_string(at) : one.calls.names[at];
-        if (is_wanted(options, identity_of(task, row))) return true;
+        if (is_chosen(options.only, identity_of(task, row))) return true;
       }
     }
   }
@@ -157,7 +151,7 @@ class RowWriter {
       if (task.answer.missing) continue;
       for (const FrameworkRow& row : task.answer.rows) {
         const std::string identity = identity_of(task, row);
-        if (!is_wanted(options, identity)) continue;
+        if (!is_chosen(options.only, identity)) continue;
         write_one(task, version_of(tasks, *task.framework), identity, row);
         ++written;
       }

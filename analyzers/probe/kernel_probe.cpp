@@ -80,6 +80,53 @@ bool run_again(Operation& operation, Runs& runs, Answer& answer) {
          run(third_poison, runs.third[1]);
 }
 
+// Digits of a dtype half as wide: single precision, and half precision or TF32.
+int half_as_many(const DtypeInfo& dtype) {
+  const std::string_view name = dtype.name;
+  return name == "F64" || name == "C128" ? 24 : name == "F32" || name == "C64" ? 11 : 0;
+}
+
+// All floating arguments have at least the digits that the result has.
+bool may_be_full(const Question& question, const DtypeInfo& result) {
+  return std::all_of(question.arguments.begin(), question.arguments.end(),
+                     [&result](const QuestionOperand& operand) {
+                       const DtypeInfo& dtype = dtype_of(operand);
+                       const double unit = unit_in_last_place(dtype, 1);
+                       return unit == 0 || unit <= unit_in_last_place(result, 1);
+                     });
+}
+
+// Whether what a kernel makes of numbers with all their digits has lost half of them. Whole numbers
+// and those that don't depend on the arguments say nothing, and a step or a grid has fewer digits
+// than any dtype.
+void find_narrow(const Question& question, Operation& operation, Answer& answer) {
+  constexpr std::uint32_t fewest = 3;
+  std::array<std::vector<Bytes>, 2> results;
+  for (std::size_t run = 0; run < results.size(); ++run) {
+    if (!operation.seed_full(question.seed + 101 * (run + 1))) return;
+    if (operation.run(first_poison).how != CallEnd::How::returned) return;
+    results[run] = operation.results();
+  }
+  for (std::size_t at = 0; at < question.results.size(); ++at) {
+    const DtypeInfo& dtype = dtype_of(question.results[at]);
+    const int digits = half_as_many(dtype);
+    if (digits == 0 || !may_be_full(question, dtype)) continue;
+    int most = 0;
+    BufferDamage narrow{"result " + std::to_string(at), digits, 0};
+    for (std::size_t element = 0; (element + 1) * dtype.bytes <= results[0][at].size(); ++element) {
+      for (unsigned part = 0; part < parts_of(dtype); ++part) {
+        const double one = value_at(results[0][at], dtype, element, part).value_or(0);
+        const double other = value_at(results[1][at], dtype, element, part).value_or(0);
+        const bool whole = one == std::floor(one) || other == std::floor(other);
+        if (whole || one == other || !std::isfinite(one) || !std::isfinite(other)) continue;
+        most = std::max({most, digits_of(one), digits_of(other)});
+        ++narrow.elements;
+      }
+    }
+    if (most == digits && narrow.elements >= fewest) answer.narrow_results.push_back(narrow);
+  }
+}
+
 // A buffer after a dense call, after another one, and after a call with views.
 struct Outcomes {
   const Bytes& dense;
@@ -159,13 +206,16 @@ void probe_call(const Question& question, const KernelCall& call, Answer& answer
     return;
   }
   if (!runs.third[1].empty()) compare_runs(question, runs, answer);
-  if (answer.unwritten_arguments.empty()) return;
-  // Equal bytes may be what the kernel makes of them: other numbers tell, if they are wild enough.
-  std::vector<BufferDamage> still;
-  if (operation.seed_wild() && operation.run(first_poison).how == CallEnd::How::returned) {
-    operation.find_writes(true, still);
+  if (!answer.unwritten_arguments.empty()) {
+    // Equal bytes may be what the kernel makes of them: other numbers tell, if they are wild
+    // enough.
+    std::vector<BufferDamage> still;
+    if (operation.seed_wild() && operation.run(first_poison).how == CallEnd::How::returned) {
+      operation.find_writes(true, still);
+    }
+    answer.unwritten_arguments = std::move(still);
   }
-  answer.unwritten_arguments = std::move(still);
+  find_narrow(question, operation, answer);
 }
 
 void probe_threads(const Question& question, const KernelCall& call, Answer& answer) {

@@ -128,6 +128,16 @@ bool Operation::seed_wild() {
   return true;
 }
 
+bool Operation::seed_full(std::uint64_t seed) {
+  bool any = false;
+  for (std::size_t at = 0; at < pristine_.size(); ++at) {
+    if (question_.arguments[at].indexes) continue;
+    any = fill_full(pristine_[at], dtype_of(question_.arguments[at]), seed * 31 + at) || any;
+    unite(at);
+  }
+  return any;
+}
+
 void Operation::unite(std::size_t argument) {
   const ElementPlaces& places = argument_places_[argument];
   if (places.places().empty()) return;

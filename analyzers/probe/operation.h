@@ -35,6 +35,8 @@ class Operation {
 
   // Numbers beyond what a kernel may cut off. False: some argument that is written has none such.
   bool seed_wild();
+  // Numbers with all digits that the dtype has. False: no argument has such.
+  bool seed_full(std::uint64_t seed);
   // The values that another operation hands over.
   void take_arguments(const Operation& other) { pristine_ = other.pristine_; }
 

@@ -391,6 +391,20 @@ void judge_call(const ffi::Answer& answer, ProbeResult& result) {
            on_one_line(answer.refused_again));
   }
   add_damage(answer.view_results, "value", result, "as in the dense call");
+  // Of calls that nobody declared the digits are promised by nobody.
+  if (!result.declared) return;
+  for (const ffi::BufferDamage& narrow : answer.narrow_results) {
+    ProbeDeviation deviation;
+    deviation.kind = "narrow";
+    deviation.name = narrow.buffer;
+    deviation.elements = narrow.elements;
+    const bool single = narrow.index > 11;
+    deviation.expected = single ? "53 binary digits" : "24 binary digits";
+    deviation.seen = std::to_string(narrow.index) + ", as numbers of " +
+                     (single ? "single precision" : "half precision or TF32") + " have";
+    result.deviations.push_back(std::move(deviation));
+    result.status = "differs";
+  }
 }
 
 void judge_threads(const ffi::Answer& answer, ProbeResult& result) {

@@ -11,6 +11,7 @@
 #include "analyzers/fact_writer.h"
 #include "analyzers/probe/call_plan.h"
 #include "analyzers/probe/child.h"
+#include "analyzers/probe/choice.h"
 #include "analyzers/probe/derivatives.h"
 #include "analyzers/probe/ffi_question.h"
 #include "analyzers/probe/handed_child.h"
@@ -100,12 +101,7 @@ class Prober {
     return name;
   }
 
-  bool is_wanted(const std::string& identity) const {
-    return options_.only.empty() ||
-           std::any_of(options_.only.begin(), options_.only.end(), [&](const std::string& glob) {
-             return glob == identity || glob_match(glob, identity);
-           });
-  }
+  bool is_wanted(const std::string& identity) const { return is_chosen(options_.only, identity); }
 
   ProbeResult start(std::size_t subject, const char* kind) const {
     ProbeResult result;

@@ -124,6 +124,31 @@ bool put_value(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype, std:
   return name == "F32" || name == "F64";
 }
 
+bool fill_full(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype, std::uint64_t seed) {
+  const std::string_view name = dtype.name;
+  const bool is_double = name == "F64" || name == "C128";
+  if (!is_double && name != "F32" && name != "C64") return false;
+  const std::size_t count = bytes.size() / (is_double ? sizeof(double) : sizeof(float));
+  for (std::size_t at = 0; at < count; ++at) {
+    const double size = 0.2 + 1.6 * unit_number(seed, 2 * at);
+    const double number = unit_number(seed, 2 * at + 1) < 0.5 ? -size : size;
+    if (is_double) {
+      put(bytes, at, number);
+    } else {
+      put(bytes, at, static_cast<float>(number));
+    }
+  }
+  return count > 0;
+}
+
+int digits_of(double value) {
+  if (value == 0 || !std::isfinite(value)) return 0;
+  int exponent = 0;
+  const double significand = std::frexp(std::fabs(value), &exponent);
+  const auto bits = static_cast<std::uint64_t>(std::ldexp(significand, 53));
+  return 53 - std::countr_zero(bits);
+}
+
 unsigned parts_of(const ffi::DtypeInfo& dtype) {
   const std::string_view name = dtype.name;
   return name == "C64" || name == "C128" ? 2 : 1;

@@ -24,6 +24,14 @@ double unit_number(std::uint64_t seed, std::uint64_t place);
 bool put_value(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype, std::size_t element,
                double value);
 
+// Numbers between 0.2 and 1.8 of both signs, with all digits that the dtype has. False: the dtype
+// is none of 32 or 64 bits.
+bool fill_full(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype, std::uint64_t seed);
+
+// Binary digits of the significand, from the first one to the last that isn't 0; 0 for 0, and for
+// what is no number.
+int digits_of(double value);
+
 // An element as a number; of complex numbers `part` 1 is the imaginary one. Empty: not a dtype that
 // can be compared so.
 std::optional<double> value_at(std::span<const unsigned char> bytes, const ffi::DtypeInfo& dtype,

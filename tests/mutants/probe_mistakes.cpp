@@ -80,6 +80,8 @@ std::vector<Mistake> probe_mistakes() {
          return add_deviation(place, "transpose", {{"kind", "transpose"}});
        },
        ""},
+      {"probe-narrow", "64 bits of which 32 are lost",
+       [](Place& place) { return add_deviation(place, "narrow"); }, ""},
       {"probe-threads", "first calls that race",
        [](Place& place) {
          return add_deviation(place, "threads", {{"kind", "threads"}});

@@ -179,6 +179,13 @@ def largest(values):
     return float(numpy.abs(values[numpy.isfinite(values)]).max(initial=0.0))
 
 
+def digits_of(values):
+    """Binary digits of each significand, from the first one to the last that isn't 0."""
+    significands, _ = numpy.frexp(numpy.abs(values))
+    bits = numpy.ldexp(significands, 53).astype(numpy.int64)
+    return 53 - numpy.log2((bits & -bits).astype(numpy.float64))
+
+
 def is_near(one, other, tolerance, least=0.0):
     """Within `tolerance` of the largest number, or within `least`."""
     if one.shape != other.shape:
@@ -295,6 +302,7 @@ class OperatorRows:
         call = widest(served)
         if call is not None:
             self.guarded(self.derivative_row, call, self.derivatives, call)
+            self.guarded("narrow", call, self.narrow, call)
         batch = batch_of(served)
         if batch is not None:
             self.guarded("batch", batch, self.batch, batch)
@@ -381,6 +389,41 @@ class OperatorRows:
         for name, outcomes in kept:
             for outcome in outcomes:
                 self.write(call, outcome, name)
+
+    def narrow(self, call):
+        """Whether what is made of numbers with all their digits has lost half of them. Whole numbers
+        and those that don't depend on the arguments say nothing, and a step or a grid has fewer
+        digits than any dtype."""
+        self.take(call)
+        runs = [
+            self.numbers(*self.arrays(call, Numbers(call, self.seed + more, False).inputs()))
+            for more in (101, 202)
+        ]
+        wide = {"f64": 8, "f32": 4}
+        widths = [wide.get(one["dtype"], 2) for one in call["inputs"] if is_floating(one["dtype"])]
+        judged_any = False
+        for at, pair in enumerate(zip(*runs)):
+            size = pair[0].dtype.itemsize
+            if pair[0].dtype.kind != "f" or size not in (4, 8) or min(widths) < size:
+                continue
+            digits, full = {8: (24, 53), 4: (11, 24)}[size]
+            one, other = (value.astype(numpy.float64) for value in pair)
+            if one.shape != other.shape:
+                continue
+            told = numpy.isfinite(one) & numpy.isfinite(other) & (one != other)
+            with numpy.errstate(invalid="ignore"):
+                told &= (one != numpy.floor(one)) & (other != numpy.floor(other))
+            if told.sum() < 3:
+                continue
+            judged_any = True
+            most = int(max(digits_of(one[told]).max(), digits_of(other[told]).max()))
+            if most == digits:
+                kind = "single precision" if size == 8 else "half precision or TF32"
+                seen = "{}, as numbers of {} have, in result {}".format(most, kind, at)
+                self.judge("narrow", call, False, "{} binary digits".format(full), seen)
+                return
+        if judged_any:
+            self.judge("narrow", call, True, "all digits of the dtype", "the same")
 
     def batch(self, call):
         """All inputs at once, and each alone beside others that all rows share."""

@@ -268,10 +268,10 @@ class Check(OperatorRows):
 
     def look(self, call, made):
         before, inputs, results = made
-        self.mutation(call, before, inputs)
-        self.alias(call, inputs, results)
-        self.fake(call, before, results)
-        self.layout(call, before, inputs, results)
+        self.guarded("mutation", call, self.mutation, call, before, inputs)
+        self.guarded("alias", call, self.alias, call, inputs, results)
+        self.guarded("fake", call, self.fake, call, before, results)
+        self.guarded("layout", call, self.layout, call, before, inputs, results)
 
     arrays = staticmethod(to_torch)
     stack = staticmethod(torch.stack)

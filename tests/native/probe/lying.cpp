@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -94,6 +95,16 @@ HANDLER(HonestRows, {{{f32, 2}}, {{f32, 1}}, {}, 0}) {
       sum += data<float>(argument(frame, 0))[row * columns + column];
     }
     data<float>(result(frame, 0))[row] = sum;
+  }
+  return nullptr;
+}
+
+// Steps and grids are no loss.
+HANDLER(HonestGrid, {{{f64}}, {{f64}, {f64}}, {}, 0}) {
+  for (std::size_t at = 0; at < elements(argument(frame, 0)); ++at) {
+    const double x = data<double>(argument(frame, 0))[at];
+    data<double>(result(frame, 0))[at] = std::round(64 * x) / 64;
+    data<double>(result(frame, 1))[at] = x > 0 ? 0.5 : 0.25;
   }
   return nullptr;
 }
@@ -397,6 +408,25 @@ HANDLER(StackOverflow, unary()) {
 // Declared for BF16 too.
 HANDLER(DtypeLie, unary()) {
   twice_all(frame);
+  return nullptr;
+}
+
+// Computes in single precision, whatever it is handed.
+HANDLER(InSingle, {{{f64}}, {{f64}}, {}, 0}) {
+  for (std::size_t at = 0; at < elements(argument(frame, 0)); ++at) {
+    const auto single = static_cast<float>(data<double>(argument(frame, 0))[at]);
+    data<double>(result(frame, 0))[at] = std::sin(single);
+  }
+  return nullptr;
+}
+
+// The same in 32 bits, with 11 digits.
+HANDLER(InHalf, unary()) {
+  for (std::size_t at = 0; at < elements(argument(frame, 0)); ++at) {
+    auto bits = std::bit_cast<std::uint32_t>(std::sin(data<float>(argument(frame, 0))[at]));
+    bits = (bits + 0x1000U) & ~0x1FFFU;
+    data<float>(result(frame, 0))[at] = std::bit_cast<float>(bits);
+  }
   return nullptr;
 }
 
