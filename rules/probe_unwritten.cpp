@@ -1,9 +1,15 @@
+#include "rules/framework_rows.h"
 #include "rules/probe_facts.h"
 
 namespace opseal {
 namespace {
 
+constexpr FrameworkFault faults[] = {
+    {"overwritten", "makes its results of what their memory held before"},
+};
+
 void check(const Facts& facts, Sink& sink) {
+  judge_operator_rows(facts, faults, sink);
   ProbeFindings findings(sink);
   for_each_probe(facts, [&](const Fact& probe) {
     if (!has_compared_results(probe)) return;

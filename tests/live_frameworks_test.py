@@ -153,6 +153,8 @@ LIES = {
         "opseal_lies::gives_one_gradient": {"transpose-numeric"},
         "opseal_lies::fake_with_a_slip": {"fake-shape-mismatch"},
         "opseal_lies::joins_and_slips": {"transpose-numeric"},
+        "opseal_lies::leaves_tail": {"probe-unwritten"},
+        "opseal_lies::adds_to_nothing": {"probe-unwritten"},
         "opseal_lies::in_single": {"probe-narrow"},
         "opseal_lies::gives_integers": {"probe-signature"},
     },
@@ -166,7 +168,7 @@ HONEST = {
     "jax-0.10.2": ("opseal_honest", {"declared-dtype", "fake", "jvp", "transpose", "narrow", "batch"}),
     "torch-2.15.0": (
         "opseal_lies::honest",
-        {"declared-dtype", "mutation", "alias", "fake", "layout", "gradient", "narrow", "batch"},
+        {"declared-dtype", "mutation", "alias", "fake", "overwritten", "layout", "gradient", "narrow", "batch"},
     ),
     "braintrace-0.2.6": ("lies_honest", {"etp"}),
 }

@@ -58,6 +58,11 @@ std::vector<std::string> environment_in(const std::string& folder) {
       "CUDA_VISIBLE_DEVICES=", "JAX_ENABLE_COMPILATION_CACHE=false",
       "PYTHONHASHSEED=random", "PYTHONDONTWRITEBYTECODE=1",
   };
+  // Memory comes from where what it holds can be chosen (probe_memory.py).
+  constexpr const char* tunables = "GLIBC_TUNABLES";
+  const char* set = std::getenv(tunables);
+  environment.push_back(std::string(tunables) + "=" + (set == nullptr ? "" : set) +
+                        (set == nullptr ? "" : ":") + "glibc.malloc.tcache_count=0");
   for (const char* name : {"TMPDIR", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "BRAINEVENT_CACHE_DIR",
                            "JAX_COMPILATION_CACHE_DIR"}) {
     const std::string below = name == std::string_view("TMPDIR") ? "" : "/own_caches";

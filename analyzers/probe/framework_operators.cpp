@@ -145,10 +145,10 @@ bool is_for_framework(std::string_view framework, std::string_view system) {
 }
 
 std::span<const std::string_view> operator_row_names() {
-  static constexpr std::array<std::string_view, 15> names{
-      "operator", "declared-dtype", "result",    "fake",     "layout",
-      "mutation", "written",        "alias",     "jvp",      "jvp-zero",
-      "narrow",   "batch",          "transpose", "gradient", "etp"};
+  static constexpr std::array<std::string_view, 16> names{
+      "operator", "declared-dtype", "result",   "fake", "layout",   "mutation",
+      "written",  "overwritten",    "alias",    "jvp",  "jvp-zero", "narrow",
+      "batch",    "transpose",      "gradient", "etp"};
   return names;
 }
 

@@ -144,6 +144,21 @@ def in_single(x: Tensor, y: Tensor) -> Tensor:
     return (x.float() * y.float() + torch.sin(x.float())).to(x.dtype)
 
 
+def leaves_tail(x: Tensor, y: Tensor) -> Tensor:
+    """Of an odd number the last one is left as it was."""
+    result = torch.empty_like(x)
+    whole = x.numel() // 2 * 2
+    result[:whole] = x[:whole] * y[:whole]
+    return result
+
+
+def adds_to_nothing(x: Tensor, y: Tensor) -> Tensor:
+    """A sum that begins with what was there."""
+    return torch.empty_like(x).add_(x * y)
+
+
+operator("leaves_tail", leaves_tail, like_first)
+operator("adds_to_nothing", adds_to_nothing, like_first)
 operator("in_single", in_single, like_first, right)
 
 

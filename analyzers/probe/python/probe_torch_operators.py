@@ -6,9 +6,12 @@ import numpy
 import torch
 
 from _opseal_probe_derivatives import Derivative
+from _opseal_probe_memory import follows_memory
 from _opseal_probe_operators import (
+    MOST_ELEMENTS,
     Numbers,
     OperatorRows,
+    elements,
     function_named,
     import_all,
     input_name,
@@ -209,6 +212,8 @@ class Check(OperatorRows):
         self.wrote = {}
         # Some input is written, and nobody says so.
         self.unmarked = False
+        # Some results are made of what their memory held.
+        self.unwritten = False
         # One that isn't there is told once.
         self.take(self.calls[0])
 
@@ -271,6 +276,7 @@ class Check(OperatorRows):
         self.guarded("mutation", call, self.mutation, call, before, inputs)
         self.guarded("alias", call, self.alias, call, inputs, results)
         self.guarded("fake", call, self.fake, call, before, results)
+        self.guarded("overwritten", call, self.overwritten, call, before, results)
         self.guarded("layout", call, self.layout, call, before, inputs, results)
 
     arrays = staticmethod(to_torch)
@@ -291,6 +297,7 @@ class Check(OperatorRows):
     def batch(self, call):
         if self.unmarked:
             raise Skip("it writes to an argument that nobody calls written")
+        self.need_written()
         super().batch(call)
 
     def batched(self, axes, *inputs):
@@ -362,8 +369,29 @@ class Check(OperatorRows):
             seen += " with strides {}".format(strides[1])
         self.judge("fake", call, expected == seen, expected, seen)
 
+    def overwritten(self, call, before, results):
+        """Whether results are made of what their memory held before, and not of the arguments."""
+        # What hands out memory alone says so in its name.
+        if "empty" in self.name or not any(one.numel() > 0 for one in results):
+            return
+        if elements(call) > MOST_ELEMENTS or any(one.is_quantized for one in results):
+            return
+        found = follows_memory(lambda: to_numpy(self.operator.call([one.clone() for one in before])))
+        if found is None:
+            return
+        for at, one in enumerate(found):
+            if one.any():
+                seen = "{} of {} elements of result {} are what its memory held before"
+                self.unwritten = True
+                seen = seen.format(int(one.sum()), one.size, at)
+                self.judge("overwritten", call, False, "results of the arguments alone", seen)
+                return
+        expected = "results of the arguments alone"
+        self.judge("overwritten", call, True, expected, expected)
+
     def layout(self, call, before, after, results):
         """Operands that lie otherwise in memory hold the same numbers."""
+        self.need_written()
         if self.operator.op is None or not any(one.numel() > 1 for one in before):
             return
         inputs = [spread(one) for one in before]
@@ -389,7 +417,12 @@ class Check(OperatorRows):
                     return
         self.judge("layout", call, True, "as for contiguous operands", "the same")
 
+    def need_written(self):
+        if self.unwritten:
+            raise Skip("its results are what their memory held before")
+
     def along(self, call, inputs, at, seed):
+        self.need_written()
         random = Numbers(call, seed + at + 1, False)
         direction = random.direction(tuple(inputs[at].shape))
         width = inputs[at].element_size()
