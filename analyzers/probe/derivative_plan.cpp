@@ -16,6 +16,12 @@ using Role = DerivativeOperand::Role;
 // Of both operators together: numbers of derivatives are made one by one.
 constexpr std::uint64_t most_case_elements = 4096;
 
+// Of one kernel.
+constexpr std::size_t most_cases = 32;
+
+// Kernels of the other operator that are tried.
+constexpr std::size_t most_functions = 16;
+
 std::vector<CallOutput> outputs_of(const Declaration& declaration) {
   std::vector<CallOutput> outputs;
   const auto begin = declaration.operands.begin();
@@ -65,23 +71,6 @@ bool is_forward(const Fact& op) {
     }
   }
   return false;
-}
-
-bool is_named(const ProbeSubject& subject, std::string_view name) {
-  return subject.op.said() && (subject.op[Key::name].is(name) || subject.name == name);
-}
-
-// The name of the operator whose derivatives another one computes; empty: nobody says it.
-std::string function_name(const std::vector<ProbeSubject>& subjects,
-                          const ProbeSubject& derivative) {
-  if (derivative.op[Key::derivative_of].is_text()) {
-    return std::string(derivative.op[Key::derivative_of].text());
-  }
-  for (const ProbeSubject& subject : subjects) {
-    const Fact gradient = subject.op[Key::gradient][Key::operator_];
-    if (gradient.is_text() && is_named(derivative, gradient.text())) return subject.name;
-  }
-  return {};
 }
 
 bool is_same_value(const Fact& one, const Fact& other) {
@@ -298,9 +287,12 @@ class CasePlanner {
 
   void add_cases() {
     bool asked = false;
+    bool too_many = false;
     for (const std::vector<std::string>& others : other_.dtypes) {
       if (!is_asked(others)) continue;
       asked = true;
+      too_many = plan_.cases.size() >= most_cases;
+      if (too_many) break;
       for (const std::vector<std::string>& dtypes : own_.dtypes) {
         if (!is_asked(dtypes) || !fits(dtypes, others)) continue;
         for (const auto& sizes : other_.sizes) add_case(dtypes, others, sizes);
@@ -309,6 +301,7 @@ class CasePlanner {
     }
     if (!plan_.cases.empty()) {
       plan_.skipped.clear();
+      if (too_many) skip("not all of its combinations of dtypes are asked for derivatives");
     } else if (!asked) {
       skip("derivatives are asked of f32 and f64, and " + other_name() + " declares no such call");
     } else {
@@ -413,11 +406,30 @@ bool computes_derivatives(const Fact& op) {
   return false;
 }
 
-DerivativePlan plan_derivatives(const std::vector<ProbeSubject>& subjects,
-                                const std::vector<bool>& usable, std::size_t at) {
+DerivativePlanner::DerivativePlanner(const std::vector<ProbeSubject>& subjects,
+                                     const std::vector<bool>& usable)
+    : subjects_(subjects), usable_(usable) {
+  for (std::size_t at = 0; at < subjects.size(); ++at) {
+    const ProbeSubject& subject = subjects[at];
+    if (!subject.op.said()) continue;
+    named_[subject.name].push_back(at);
+    const std::string_view plain = subject.op[Key::name].text();
+    if (plain != subject.name) named_[std::string(plain)].push_back(at);
+    const Fact gradient = subject.op[Key::gradient][Key::operator_];
+    if (gradient.is_text()) gradients_.try_emplace(std::string(gradient.text()), subject.name);
+  }
+}
+
+DerivativePlan DerivativePlanner::plan(std::size_t at) const {
   DerivativePlan plan;
-  plan.forward = is_forward(subjects[at].op);
-  const std::string name = function_name(subjects, subjects[at]);
+  const ProbeSubject& subject = subjects_[at];
+  plan.forward = is_forward(subject.op);
+  std::string name(subject.op[Key::derivative_of].text());
+  for (const std::string_view own :
+       {std::string_view(subject.name), subject.op[Key::name].text()}) {
+    const auto known = gradients_.find(own);
+    if (name.empty() && known != gradients_.end()) name = known->second;
+  }
   if (name.empty()) {
     plan.skipped =
         "its operands are tangents or cotangents, and nobody says of which operator "
@@ -425,17 +437,20 @@ DerivativePlan plan_derivatives(const std::vector<ProbeSubject>& subjects,
     return plan;
   }
   plan.skipped = "no kernel of " + quote(name) + " can be called here";
-  const std::uint32_t file = subjects[at].op.where().file;
+  const auto functions = named_.find(name);
+  if (functions == named_.end()) return plan;
   // Operators of the same manifest first.
+  const std::uint32_t file = subject.op.where().file;
+  std::size_t tried = 0;
   for (const bool beside : {true, false}) {
-    for (std::size_t other = 0; other < subjects.size(); ++other) {
-      const ProbeSubject& function = subjects[other];
-      if (other == at || !is_named(function, name) || !usable[other]) continue;
+    for (const std::size_t other : functions->second) {
+      const ProbeSubject& function = subjects_[other];
+      if (function.op == subject.op || !usable_[other]) continue;
       if ((function.op.where().file == file) != beside) continue;
       if (!function.skipped.empty() || !function.calls_skipped.empty()) continue;
-      DerivativePlan found = CasePlanner(subjects, at, other).plan();
-      if (!found.cases.empty()) return found;
-      plan = std::move(found);
+      if (++tried > most_functions) return plan;
+      plan = CasePlanner(subjects_, at, other).plan();
+      if (!plan.cases.empty()) return plan;
     }
   }
   return plan;

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -63,10 +65,22 @@ struct DerivativePlan {
 // An operator's operands say that they are tangents or cotangents of those of another one.
 bool computes_derivatives(const Fact& op);
 
-// The calls that show whether subject `at`, a kernel of such an operator, computes what its
-// manifest says: with each combination of dtypes of f32 and f64, in two sizes.
-// `usable`: whether a subject can be called.
-DerivativePlan plan_derivatives(const std::vector<ProbeSubject>& subjects,
-                                const std::vector<bool>& usable, std::size_t at);
+class DerivativePlanner {
+ public:
+  // `usable`: whether a subject can be called. Needs: both outlive it.
+  DerivativePlanner(const std::vector<ProbeSubject>& subjects, const std::vector<bool>& usable);
+
+  // The calls that show whether subject `at`, a kernel of such an operator, computes what its
+  // manifest says: with each combination of dtypes of f32 and f64, in two sizes.
+  DerivativePlan plan(std::size_t at) const;
+
+ private:
+  const std::vector<ProbeSubject>& subjects_;
+  const std::vector<bool>& usable_;
+  // By the operator's name, with and without its namespace.
+  std::map<std::string, std::vector<std::size_t>, std::less<>> named_;
+  // Of each operator that is the `gradient` of another one: that one.
+  std::map<std::string, std::string, std::less<>> gradients_;
+};
 
 }  // namespace opseal

@@ -22,6 +22,9 @@ using Role = DerivativeOperand::Role;
 constexpr std::uint32_t points = 4;
 constexpr std::uint32_t first_points = 2;
 
+// Inputs whose calls are made together.
+constexpr std::size_t most_at_once = 256;
+
 const ffi::QuestionOperand& operand_of(const ffi::Question& question, const CallOutput& output) {
   return output.argument ? question.arguments[output.number] : question.results[output.number];
 }
@@ -382,19 +385,16 @@ class Derivatives {
  public:
   Derivatives(const std::vector<ProbeSubject>& subjects, const std::vector<bool>& usable,
               const DerivativeAsker& asker)
-      : subjects_(subjects), usable_(usable), asker_(asker) {}
+      : subjects_(subjects), usable_(usable), planner_(subjects, usable), asker_(asker) {}
 
   std::vector<ProbeResult> run() {
     for (std::size_t at = 0; at < subjects_.size(); ++at) {
       const ProbeSubject& subject = subjects_[at];
       if (!usable_[at] || !subject.skipped.empty() || !subject.calls_skipped.empty()) continue;
       if (subject.op.said() && computes_derivatives(subject.op)) prepare(at);
+      if (inputs_ >= most_at_once) ask_prepared();
     }
-    std::vector<Moment> moments;
-    for (const Asked& asked : asked_) add_moments(asked, asked.inputs, 0, first_points, moments);
-    make_calls(moments);
-    const std::vector<Verdicts> verdicts = again(moments);
-    for (const Verdicts& one : verdicts) tell(one);
+    ask_prepared();
     return std::move(results_);
   }
 
@@ -442,7 +442,7 @@ class Derivatives {
   }
 
   void prepare(std::size_t at) {
-    DerivativePlan plan = plan_derivatives(subjects_, usable_, at);
+    DerivativePlan plan = planner_.plan(at);
     if (!plan.skipped.empty()) skip(start(at, plan.forward), plan.skipped);
     for (DerivativeCase& one : plan.cases) {
       for (const std::size_t input : one.excused) {
@@ -458,8 +458,18 @@ class Derivatives {
           asked.inputs.push_back(input);
         }
       }
+      inputs_ += asked.inputs.size();
       if (!asked.inputs.empty()) asked_.push_back(std::move(asked));
     }
+  }
+
+  void ask_prepared() {
+    std::vector<Moment> moments;
+    for (const Asked& asked : asked_) add_moments(asked, asked.inputs, 0, first_points, moments);
+    make_calls(moments);
+    for (const Verdicts& one : again(moments)) tell(one);
+    asked_.clear();
+    inputs_ = 0;
   }
 
   void make_calls(std::vector<Moment>& moments) {
@@ -564,8 +574,11 @@ class Derivatives {
 
   const std::vector<ProbeSubject>& subjects_;
   const std::vector<bool>& usable_;
+  DerivativePlanner planner_;
   const DerivativeAsker& asker_;
+  // What is asked next, and along how many inputs.
   std::vector<Asked> asked_;
+  std::size_t inputs_ = 0;
   std::vector<ProbeResult> results_;
 };
 

@@ -183,11 +183,10 @@ std::vector<ExtensionName> ExtensionPaths::settle(std::uint32_t asking,
       return {{module, rest}};
     }
     if (at + 1 == parts.size()) return {};
-    if (!files_.is_taken(file)) continue;
-    const PythonFile* parsed = files_.parsed(file);
-    if (parsed == nullptr) continue;
-    const std::vector<PythonBinding>& bindings = parsed->scopes.find(parts[at + 1], 0);
-    if (bindings.empty()) continue;
+    const PythonFile* parsed = files_.is_taken(file) ? files_.parsed(file) : nullptr;
+    const std::vector<PythonBinding> none;
+    const std::vector<PythonBinding>& bindings =
+        parsed == nullptr ? none : parsed->scopes.find(parts[at + 1], 0);
     std::vector<ExtensionName> names = of_bindings(file, bindings, depth + 1);
     for (ExtensionName& name : names) {
       for (std::size_t next = at + 2; next < parts.size(); ++next) {
@@ -195,6 +194,13 @@ std::vector<ExtensionName> ExtensionPaths::settle(std::uint32_t asking,
       }
     }
     if (!names.empty()) return names;
+    // Below a file that is no package there is no module, whatever is called like one; in a package
+    // a function hides the module of its name.
+    const bool hidden =
+        std::any_of(bindings.begin(), bindings.end(), [](const PythonBinding& binding) {
+          return binding.kind == PythonBinding::Kind::definition;
+        });
+    if (hidden || !files_.path(file).ends_with("__init__.py")) return {};
   }
   return {};
 }

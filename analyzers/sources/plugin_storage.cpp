@@ -119,12 +119,15 @@ class Body {
     if (assigned != statement.end()) {
       const Tokens left(statement.begin(), assigned);
       const Tokens right(assigned + 1, statement.end());
+      // `*reinterpret_cast<float*>(d) = mA`
+      if (!left.empty() && left.front().is('*')) return add(member_of(right), names);
       // A pointer into the buffer: `char *d = static_cast<char*>(buffer), *start = d`
       if (contains(left, "*") || contains(left, "auto")) {
         return std::ranges::none_of(right, [](const Token& token) { return is_read(token.text); });
       }
-      // `mA = read<int>(d)`
+      // `mA = read<int>(d)`, `mA = *reinterpret_cast<int const*>(d)`
       const std::string_view name = member_of(left);
+      if (right.size() > 1 && right.front().is('*')) return add(name, names);
       const bool call = right.size() > 3 && right.front().is_identifier() && right.back().is(')');
       return call && !contains(right, "sizeof") && is_read(right.front().text) && add(name, names);
     }
