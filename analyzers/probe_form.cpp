@@ -15,7 +15,7 @@ constexpr Form probe_status{.text = true, .words = probe_statuses};
 constexpr std::string_view deviation_kinds[] = {
     "unwritten",   "out_of_bounds", "input_written", "unstable", "value",   "traits",
     "signature",   "in_place",      "unrefused",     "threads",  "kernels", "refused_again",
-    "alternative", "jvp",           "transpose",     "narrow"};
+    "alternative", "jvp",           "transpose",     "narrow",   "repeated"};
 constexpr Form deviation_kind{.text = true, .words = deviation_kinds};
 constexpr std::string_view comparisons[] = {"bounds", "alike"};
 constexpr Form comparison_form{.text = true, .words = comparisons};

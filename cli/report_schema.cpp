@@ -68,7 +68,7 @@ std::string report_schema() {
     "Deviation": {
       "type": "object",
       "properties": {
-        "kind": {"enum": ["unwritten", "out_of_bounds", "input_written", "unstable", "value", "traits", "signature", "in_place", "unrefused", "threads", "kernels", "refused_again", "alternative", "jvp", "transpose", "narrow"]},
+        "kind": {"enum": ["unwritten", "out_of_bounds", "input_written", "unstable", "value", "traits", "signature", "in_place", "unrefused", "threads", "kernels", "refused_again", "alternative", "jvp", "transpose", "narrow", "repeated"]},
         "name": {"type": "string", "description": "of the buffer: `result 0`, `argument 1 (x)`"},
         "index": {"type": "number", "description": "first element that deviates; of `out_of_bounds` the byte, counted from the start of the buffer"},
         "elements": {"$ref": "#/$defs/Count", "description": "how many deviate"},

@@ -134,15 +134,20 @@ void judge_derivatives(const Facts& facts, std::string_view kind, const std::str
     sink.inspected();
     if (!differs) return;
     for (const Fact deviation : probe[Key::deviations].items()) {
-      if (!deviation[Key::kind].is(kind)) continue;
-      const std::string input(deviation[Key::name].text("an input"));
-      std::string message = kernel_text(probe) + ' ' + what;
-      if (probe[Key::counterpart].is_text())
-        message += " of " + quote(probe[Key::counterpart].text());
-      message += " along " + quote(input) + ": " + std::string(deviation[Key::seen].text("?")) +
-                 "; expected " + std::string(deviation[Key::expected].text("another one")) +
-                 "; in a call " + call_text(probe);
-      findings.add(probe, std::string(kind) + '\0' + input, std::move(message), Severity::error);
+      const bool repeated = deviation[Key::kind].is("repeated");
+      if (!repeated && !deviation[Key::kind].is(kind)) continue;
+      const std::string name(deviation[Key::name].text(repeated ? "a result" : "an input"));
+      const std::string function = probe[Key::counterpart].is_text()
+                                       ? quote(probe[Key::counterpart].text())
+                                       : std::string("its operator");
+      std::string message = kernel_text(probe) + ' ';
+      message += repeated ? "gives another " + quote(name) + " than " + function
+                          : what + " of " + function + " along " + quote(name);
+      message += ": " + std::string(deviation[Key::seen].text("?")) + "; expected " +
+                 std::string(deviation[Key::expected].text("another one")) + "; in a call " +
+                 call_text(probe);
+      findings.add(probe, std::string(deviation[Key::kind].text()) + '\0' + name,
+                   std::move(message), Severity::error);
     }
   });
   findings.tell();

@@ -28,8 +28,7 @@ extern constinit const Rule transpose_numeric{
         R"({"opseal_manifest": 1, "probes": [{"kind": "framework", "system": "jax", "operator": "scan", "input": "x", "name": "transpose", "status": "differs", "expected": "<J v, w> = 0.88", "seen": "<v, Jt w> = 0.75"}]})",
     .fix =
         "mend the backward formula, or the transpose; an input whose gradient is another one on "
-        "purpose "
-        "is `\"differentiable\": false`",
+        "purpose is `\"differentiable\": false` where the manifest states it",
     .severity = Severity::error,
     .tier = Tier::probe,
     .inspects = "input of an operator whose gradient was held against its derivative",

@@ -42,8 +42,12 @@ std::set<std::string> findings_of(const json& report, const std::string& op) {
     if (finding["subject"] != op) continue;
     const std::string message = finding["message"];
     std::string input;
-    const std::size_t at = message.find(" along `");
-    if (at != std::string::npos) input = message.substr(at + 8, message.find('`', at + 8) - at - 8);
+    for (const std::string& before : {std::string(" along `"), std::string(" gives another `")}) {
+      const std::size_t at = message.find(before);
+      if (at == std::string::npos) continue;
+      const std::size_t begin = at + before.size();
+      input = message.substr(begin, message.find('`', begin) - begin);
+    }
     found.insert(finding["rule"].get<std::string>() + ' ' + input);
   }
   return found;
@@ -75,6 +79,10 @@ const std::map<std::string, Words>& lies() {
       {"matvec_indexed", {"transpose-numeric x"}},
       {"cosine_sign", {"jvp-numeric x"}},
       {"scale_rows_backward_writes", {"transpose-numeric w"}},
+      {"sort_backward_takes", {"transpose-numeric x"}},
+      {"sort_backward_leaves", {"probe-unwritten "}},
+      {"take_rows_backward_first", {"transpose-numeric x"}},
+      {"cosine_both_sine", {"jvp-numeric y"}},
   };
   return all;
 }
@@ -90,29 +98,34 @@ TEST_CASE("probe: derivatives that are none are told, along the input") {
   for (const json& finding : first_report()["findings"]) CHECK(finding["severity"] == "error");
 }
 
-TEST_CASE("probe: right derivatives pass, along each input and in two sizes") {
-  CHECK(statuses_of("square_scale_jvp") == Counts{{"passed", 4}});
-  CHECK(statuses_of("square_scale_vjp") == Counts{{"passed", 4}});
+TEST_CASE("probe: right derivatives pass, along each input and in three sizes") {
+  CHECK(statuses_of("square_scale_jvp") == Counts{{"passed", 6}});
+  CHECK(statuses_of("square_scale_vjp") == Counts{{"passed", 6}});
   // Its own names of extents; the operator says in `gradient` which one it is.
-  CHECK(statuses_of("matvec_transposed") == Counts{{"passed", 2}});
+  CHECK(statuses_of("matvec_transposed") == Counts{{"passed", 3}});
   // With what the operator keeps for it.
-  CHECK(statuses_of("sum_exp_vjp") == Counts{{"passed", 2}});
+  CHECK(statuses_of("sum_exp_vjp") == Counts{{"passed", 3}});
   // Of positive numbers alone.
-  CHECK(statuses_of("log_jvp") == Counts{{"passed", 2}});
-  CHECK(statuses_of("cosine_jvp") == Counts{{"passed", 2}});
-  CHECK(statuses_of("relu_vjp") == Counts{{"passed", 2}});
+  CHECK(statuses_of("log_jvp") == Counts{{"passed", 3}});
+  CHECK(statuses_of("cosine_jvp") == Counts{{"passed", 3}});
+  CHECK(statuses_of("relu_vjp") == Counts{{"passed", 3}});
+  CHECK(statuses_of("sort_backward") == Counts{{"passed", 3}});
+  // With integers that are not all alike.
+  CHECK(statuses_of("take_rows_backward") == Counts{{"passed", 3}});
+  CHECK(statuses_of("cosine_both") == Counts{{"passed", 3}});
   // Sums that arguments hold.
-  CHECK(statuses_of("scale_rows_backward") == Counts{{"passed", 4}});
+  CHECK(statuses_of("scale_rows_backward") == Counts{{"passed", 6}});
 }
 
 TEST_CASE("probe: what derivatives can't be asked of is skipped, with the reason") {
-  CHECK(statuses_of("step_vjp") == Counts{{"the function does not change at any smooth point", 2}});
-  CHECK(statuses_of("step_excused_vjp") == Counts{{"it is declared to have no derivative", 2}});
+  CHECK(statuses_of("step_vjp") == Counts{{"the function does not change at any smooth point", 3}});
+  CHECK(statuses_of("step_excused_vjp") == Counts{{"it is declared to have no derivative", 3}});
   CHECK(statuses_of("of_nothing") ==
         Counts{{"its operands are tangents or cotangents, and nobody says of which operator "
                 "(`derivative_of`)",
                 1}});
-  CHECK(statuses_of("of_no_kernel") == Counts{{"no kernel of `absent` can be called here", 1}});
+  CHECK(statuses_of("of_no_kernel") ==
+        Counts{{"no input has an operator `absent` with a kernel that could be called", 1}});
   CHECK(statuses_of("of_no_input") ==
         Counts{{"`tx` is the tangent of `z`, which is no input of `cosine`", 1}});
   CHECK(statuses_of("of_other_shape") == Counts{{"`x` hasn't the shape of `x` of `log`", 1}});
@@ -120,6 +133,21 @@ TEST_CASE("probe: what derivatives can't be asked of is skipped, with the reason
         Counts{{"none of its combinations of dtypes fits one of `cosine`", 1}});
   CHECK(statuses_of("of_other_attribute") ==
         Counts{{"its attribute `alpha` has another value than that of `scale_rows`", 1}});
+}
+
+TEST_CASE("probe: a call of a gradient is handed what its operator saved") {
+  std::map<std::string, Counts> statuses;
+  for (const json& one : first_report()["probes"]) {
+    if (one["kind"] != "call" && one["kind"] != "threads") continue;
+    const std::string status = one["status"];
+    ++statuses[one["operator"]][status == "skipped" ? one.value("reason", "") : status];
+  }
+  // A permutation: of whatever else some element of the result would not be written.
+  CHECK(statuses["sort_backward"] == Counts{{"passed", 5}});
+  CHECK(statuses["sort_backward_leaves"] == Counts{{"differs", 4}, {"passed", 1}});
+  CHECK(
+      statuses["of_unsaid"] ==
+      Counts{{"nobody says whether `order` is an input of `absent` or a result that it saves", 5}});
 }
 
 TEST_CASE("probe: derivatives are judged alike from whatever numbers") {

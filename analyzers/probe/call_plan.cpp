@@ -165,11 +165,30 @@ std::string why_not(const Declaration& declaration, const Fact& kernel) {
   return {};
 }
 
+// Of the operand with the most, those whose extents have names; at least 1.
+std::size_t most_axes(const Declaration& declaration) {
+  std::size_t most = 1;
+  for (const Operand& operand : declaration.operands) {
+    const auto named = std::count_if(operand.shape.begin(), operand.shape.end(),
+                                     [](const Extent& extent) { return extent.name.has_value(); });
+    most = std::max(most, static_cast<std::size_t>(named));
+  }
+  return most;
+}
+
 // Odd and different ones, so that rows taken for columns show.
 Sizes odd_sizes(const Declaration& declaration) {
   Sizes sizes(declaration.extents.size());
   for (std::size_t at = 0; at < sizes.size(); ++at)
     sizes[at] = static_cast<std::int64_t>(3 + 2 * at);
+  return sizes;
+}
+
+// Odd ones beyond a block of many kernels, as far as several axes leave that few elements.
+Sizes larger_sizes(const Declaration& declaration) {
+  Sizes sizes = odd_sizes(declaration);
+  const std::size_t axes = most_axes(declaration);
+  for (std::int64_t& size : sizes) size += axes <= 2 ? 30 : axes == 3 ? 14 : 6;
   return sizes;
 }
 
@@ -185,13 +204,8 @@ std::vector<Sizes> choose_sizes(const Declaration& declaration, bool with_large)
   const std::size_t count = declaration.extents.size();
   const Sizes first = odd_sizes(declaration);
   if (count == 0) return {first};
-  std::size_t most_axes = 1;
-  for (const Operand& operand : declaration.operands) {
-    const auto named = std::count_if(operand.shape.begin(), operand.shape.end(),
-                                     [](const Extent& extent) { return extent.name.has_value(); });
-    most_axes = std::max(most_axes, static_cast<std::size_t>(named));
-  }
-  const std::int64_t large = most_axes == 1 ? 1031 : most_axes == 2 ? 67 : most_axes == 3 ? 17 : 4;
+  const std::size_t axes = most_axes(declaration);
+  const std::int64_t large = axes == 1 ? 1031 : axes == 2 ? 67 : axes == 3 ? 17 : 4;
   std::vector<Sizes> sizes = {first, Sizes(count, 0), Sizes(count, 1), even_sizes(declaration)};
   if (with_large) sizes.push_back(Sizes(count, large));
   constexpr std::size_t most_single = 8;
@@ -249,7 +263,10 @@ class Planner {
       plan_.skipped = combinations.skipped;
       choices.dtypes = std::move(combinations.declared);
       choices.sizes.push_back(odd_sizes(declaration_));
-      if (!declaration_.extents.empty()) choices.sizes.push_back(even_sizes(declaration_));
+      if (!declaration_.extents.empty()) {
+        choices.sizes.push_back(even_sizes(declaration_));
+        choices.sizes.push_back(larger_sizes(declaration_));
+      }
     }
     choices.declaration = std::move(declaration_);
     choices.skipped = std::move(plan_.skipped);

@@ -49,7 +49,8 @@ struct CallChoices {
   Declaration declaration;
   // Combinations of dtypes, of arguments and then of results.
   std::vector<std::vector<std::string>> dtypes;
-  // Extents for the declaration's names: odd and all different, and powers of two.
+  // Extents for the declaration's names: odd and all different, powers of two, and odd
+  // ones beyond a block.
   std::vector<std::vector<std::int64_t>> sizes;
   // Why there are none, or not all of them.
   std::string skipped;

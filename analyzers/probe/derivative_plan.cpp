@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzers/probe/derivative_operands.h"
 #include "opseal/registration.h"
 #include "opseal/text.h"
 
@@ -13,54 +14,14 @@ namespace {
 
 using Role = DerivativeOperand::Role;
 
-// Of both operators together: numbers of derivatives are made one by one.
-constexpr std::uint64_t most_case_elements = 4096;
+// Of both operators together.
+constexpr std::uint64_t most_case_elements = std::uint64_t{1} << 17;
 
 // Of one kernel.
 constexpr std::size_t most_cases = 32;
 
 // Kernels of the other operator that are tried.
 constexpr std::size_t most_functions = 16;
-
-std::vector<CallOutput> outputs_of(const Declaration& declaration) {
-  std::vector<CallOutput> outputs;
-  const auto begin = declaration.operands.begin();
-  const auto results = begin + static_cast<std::ptrdiff_t>(declaration.arguments);
-  for (std::size_t at = declaration.arguments; at < declaration.operands.size(); ++at) {
-    outputs.push_back({false, at - declaration.arguments});
-  }
-  for (std::size_t at = 0; at < declaration.arguments; ++at) {
-    const Operand& operand = declaration.operands[at];
-    // A result with its memory is what it becomes.
-    const bool shared = !operand.alias.empty() &&
-                        std::any_of(results, declaration.operands.end(),
-                                    [&](const Operand& one) { return one.alias == operand.alias; });
-    if (operand.written && !shared) outputs.push_back({true, at});
-  }
-  return outputs;
-}
-
-const Operand& operand_of(const Declaration& declaration, const CallOutput& output) {
-  return declaration
-      .operands[output.argument ? output.number : declaration.arguments + output.number];
-}
-
-// Of the declaration's arguments.
-std::optional<std::size_t> find_argument(const Declaration& declaration, std::string_view name) {
-  for (std::size_t at = 0; at < declaration.arguments; ++at) {
-    if (declaration.operands[at].name == name) return at;
-  }
-  return {};
-}
-
-std::optional<std::size_t> find_output(const Declaration& declaration,
-                                       const std::vector<CallOutput>& outputs,
-                                       std::string_view name) {
-  for (std::size_t at = 0; at < outputs.size(); ++at) {
-    if (operand_of(declaration, outputs[at]).name == name) return at;
-  }
-  return {};
-}
 
 // Tangents come out, or, where nothing is said of results, go in.
 bool is_forward(const Fact& op) {
@@ -71,33 +32,6 @@ bool is_forward(const Fact& op) {
     }
   }
   return false;
-}
-
-bool is_same_value(const Fact& one, const Fact& other) {
-  if (!one.is_list() || !other.is_list()) {
-    return one.is_list() == other.is_list() && one.text() == other.text() &&
-           one.number() == other.number() && one.truth() == other.truth();
-  }
-  std::vector<Fact> values;
-  for (const Fact value : one.items()) values.push_back(value);
-  std::size_t at = 0;
-  for (const Fact value : other.items()) {
-    if (at == values.size() || !is_same_value(values[at++], value)) return false;
-  }
-  return at == values.size();
-}
-
-// "`alpha`", where both operators state it, with different values.
-std::string other_attribute(const Fact& one, const Fact& other) {
-  for (const Fact attribute : one[Key::attributes].items()) {
-    for (const Fact twin : other[Key::attributes].items()) {
-      if (twin[Key::name].text() != attribute[Key::name].text()) continue;
-      if (!is_same_value(attribute[Key::value], twin[Key::value])) {
-        return quote(attribute[Key::name].text());
-      }
-    }
-  }
-  return {};
 }
 
 class CasePlanner {
@@ -146,19 +80,25 @@ class CasePlanner {
   void read_roles() {
     model_.derivative = derivative_;
     model_.function = function_;
+    for (const std::size_t subject : {derivative_, function_}) {
+      const Fact relative = subjects_[subject].kernel[Key::precision][Key::max_relative];
+      if (relative.is_number()) model_.relative = std::max(model_.relative, relative.number());
+    }
     model_.derivative_outputs = outputs_of(own());
     model_.function_outputs = outputs_of(other());
     for (std::size_t at = 0; at < other().arguments; ++at) {
       model_.argument_names.push_back(name_of(other().operands[at], at, other().arguments));
     }
     for (const CallOutput& output : model_.function_outputs) {
-      const std::size_t at = output.argument ? output.number : other().arguments + output.number;
+      const std::size_t at = place_of(other(), output);
       model_.output_names.push_back(name_of(other().operands[at], at, other().arguments));
     }
     for (std::size_t at = 0; at < own().arguments; ++at) read_handed(at);
     bool tangents = false;
     bool cotangents = false;
     for (const CallOutput& output : model_.derivative_outputs) {
+      const std::size_t at = place_of(own(), output);
+      model_.given_names.push_back(name_of(own().operands[at], at, own().arguments));
       model_.given.push_back(read_given(output));
       tangents = tangents || model_.given.back().role == Role::tangent;
       cotangents = cotangents || model_.given.back().role == Role::cotangent;
@@ -212,8 +152,8 @@ class CasePlanner {
   }
 
   DerivativeOperand read_given(const CallOutput& output) {
-    const Operand& operand = operand_of(own(), output);
-    const std::size_t at = output.argument ? output.number : own().arguments + output.number;
+    const std::size_t at = place_of(own(), output);
+    const Operand& operand = own().operands[at];
     const std::string shown = name_of(operand, at, own().arguments);
     // What an argument was handed says nothing of what it becomes, but for a sum.
     if (output.argument && !is_sum(operand)) return {};
@@ -222,7 +162,11 @@ class CasePlanner {
       if (!found) skip(shown + " is the tangent of " + unknown(operand.tangent_of, "output"));
       return {Role::tangent, true, found.value_or(0)};
     }
-    if (operand.cotangent_of.empty()) return {};
+    if (operand.cotangent_of.empty()) {
+      const auto repeated = find_output(other(), model_.function_outputs, operand.name);
+      if (!repeated || output.argument) return {};
+      return {Role::value, true, *repeated};
+    }
     const auto found = find_argument(other(), operand.cotangent_of);
     if (!found) skip(shown + " is the cotangent of " + unknown(operand.cotangent_of, "input"));
     return {Role::cotangent, false, found.value_or(0)};
@@ -237,28 +181,30 @@ class CasePlanner {
         return one.role == wanted && !one.output && one.of == at;
       });
       if (!has) continue;
-      (other().operands[at].differentiable ? model_.along : model_.excused).push_back(at);
+      const bool excused = !other().operands[at].differentiable || is_excused(at);
+      (excused ? model_.excused : model_.along).push_back(at);
     }
   }
 
-  // Dtypes of the operand of the function that one stands for.
-  static std::size_t place_of(const DerivativeOperand& operand, const Declaration& other,
-                              const std::vector<CallOutput>& outputs) {
-    if (!operand.output) return operand.of;
-    const CallOutput& output = outputs[operand.of];
-    return output.argument ? output.number : other.arguments + output.number;
+  // The derivative's own operand says that it is none of that input, on purpose.
+  bool is_excused(std::size_t input) const {
+    const std::string& name = other().operands[input].name;
+    return std::any_of(own().operands.begin(), own().operands.end(), [&](const Operand& operand) {
+      return !operand.differentiable &&
+             (operand.tangent_of == name || operand.cotangent_of == name);
+    });
   }
 
   template <typename Visit>
   void for_each_pair(Visit visit) const {
     const auto pair = [&](std::size_t at, const DerivativeOperand& operand) {
       if (operand.role == Role::none) return;
-      visit(at, place_of(operand, other(), model_.function_outputs));
+      visit(at,
+            operand.output ? place_of(other(), model_.function_outputs[operand.of]) : operand.of);
     };
     for (std::size_t at = 0; at < model_.handed.size(); ++at) pair(at, model_.handed[at]);
     for (std::size_t at = 0; at < model_.given.size(); ++at) {
-      const CallOutput& output = model_.derivative_outputs[at];
-      pair(output.argument ? output.number : own().arguments + output.number, model_.given[at]);
+      pair(place_of(own(), model_.derivative_outputs[at]), model_.given[at]);
     }
   }
 
@@ -302,6 +248,9 @@ class CasePlanner {
     if (!plan_.cases.empty()) {
       plan_.skipped.clear();
       if (too_many) skip("not all of its combinations of dtypes are asked for derivatives");
+      if (too_large_) skip("not asked in all sizes: " + too_large());
+    } else if (too_large_) {
+      skip(too_large());
     } else if (!asked) {
       skip("derivatives are asked of f32 and f64, and " + other_name() + " declares no such call");
     } else {
@@ -339,10 +288,15 @@ class CasePlanner {
       }
     }
     if (elements > most_case_elements) {
-      skip("its calls have more than " + std::to_string(most_case_elements) + " elements");
+      too_large_ = true;
       return;
     }
     plan_.cases.push_back(std::move(one));
+  }
+
+  static std::string too_large() {
+    return "calls with more than " + std::to_string(most_case_elements) +
+           " elements are not held against differences";
   }
 
   // The extents of the derivative's names, by the operands that it shares with the function.
@@ -391,20 +345,11 @@ class CasePlanner {
   CallChoices other_;
   // Of all cases alike.
   DerivativeCase model_;
+  bool too_large_ = false;
   DerivativePlan plan_;
 };
 
 }  // namespace
-
-bool computes_derivatives(const Fact& op) {
-  if (op[Key::derivative_of].is_text()) return true;
-  for (const Key side : {Key::inputs, Key::outputs}) {
-    for (const Fact operand : op[side].items()) {
-      if (operand[Key::tangent_of].is_text() || operand[Key::cotangent_of].is_text()) return true;
-    }
-  }
-  return false;
-}
 
 DerivativePlanner::DerivativePlanner(const std::vector<ProbeSubject>& subjects,
                                      const std::vector<bool>& usable)
@@ -420,39 +365,67 @@ DerivativePlanner::DerivativePlanner(const std::vector<ProbeSubject>& subjects,
   }
 }
 
-DerivativePlan DerivativePlanner::plan(std::size_t at) const {
-  DerivativePlan plan;
+std::string DerivativePlanner::function_of(std::size_t at) const {
   const ProbeSubject& subject = subjects_[at];
-  plan.forward = is_forward(subject.op);
-  std::string name(subject.op[Key::derivative_of].text());
+  if (!subject.op.said()) return {};
+  const std::string_view stated = subject.op[Key::derivative_of].text();
+  if (!stated.empty()) return std::string(stated);
   for (const std::string_view own :
        {std::string_view(subject.name), subject.op[Key::name].text()}) {
     const auto known = gradients_.find(own);
-    if (name.empty() && known != gradients_.end()) name = known->second;
+    if (known != gradients_.end()) return known->second;
   }
+  return {};
+}
+
+std::vector<std::size_t> DerivativePlanner::kernels_of(std::size_t at,
+                                                       std::string_view function) const {
+  const Fact own = subjects_[at].op;
+  std::vector<std::size_t> kernels;
+  const auto named = named_.find(function);
+  if (named == named_.end()) return kernels;
+  for (const std::size_t other : named->second) {
+    if (!(subjects_[other].op == own)) kernels.push_back(other);
+  }
+  const std::string_view backend = subjects_[at].kernel[Key::backend].text();
+  const auto distance = [&](std::size_t other) {
+    const bool beside = subjects_[other].op.where().file == own.where().file;
+    return std::pair(!beside, subjects_[other].kernel[Key::backend].text() != backend);
+  };
+  std::stable_sort(kernels.begin(), kernels.end(), [&](std::size_t one, std::size_t other) {
+    return distance(one) < distance(other);
+  });
+  return kernels;
+}
+
+bool DerivativePlanner::can_call(std::size_t at) const {
+  const ProbeSubject& subject = subjects_[at];
+  return usable_[at] && subject.skipped.empty() && subject.calls_skipped.empty();
+}
+
+DerivativePlan DerivativePlanner::plan(std::size_t at) const {
+  DerivativePlan plan;
+  plan.forward = is_forward(subjects_[at].op);
+  const std::string name = function_of(at);
   if (name.empty()) {
     plan.skipped =
         "its operands are tangents or cotangents, and nobody says of which operator "
         "(`derivative_of`)";
     return plan;
   }
-  plan.skipped = "no kernel of " + quote(name) + " can be called here";
-  const auto functions = named_.find(name);
-  if (functions == named_.end()) return plan;
-  // Operators of the same manifest first.
-  const std::uint32_t file = subject.op.where().file;
+  const std::vector<std::size_t> kernels = kernels_of(at, name);
   std::size_t tried = 0;
-  for (const bool beside : {true, false}) {
-    for (const std::size_t other : functions->second) {
-      const ProbeSubject& function = subjects_[other];
-      if (function.op == subject.op || !usable_[other]) continue;
-      if ((function.op.where().file == file) != beside) continue;
-      if (!function.skipped.empty() || !function.calls_skipped.empty()) continue;
-      if (++tried > most_functions) return plan;
-      plan = CasePlanner(subjects_, at, other).plan();
-      if (!plan.cases.empty()) return plan;
-    }
+  for (const std::size_t kernel : kernels) {
+    if (!can_call(kernel)) continue;
+    if (++tried > most_functions) return plan;
+    plan = CasePlanner(subjects_, at, kernel).plan();
+    if (!plan.cases.empty()) return plan;
   }
+  if (tried > 0) return plan;
+  const bool itself = kernels.empty() && named_.contains(name);
+  plan.skipped =
+      itself ? "its `derivative_of` is the operator itself"
+             : "no input has an operator " + quote(name) + " with a kernel that could be called";
   return plan;
 }
 

@@ -4,34 +4,14 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzers/probe/call_plan.h"
+#include "analyzers/probe/derivative_operands.h"
 #include "analyzers/probe/subjects.h"
 
 namespace opseal {
-
-// What a call leaves: a result, or an argument that it writes.
-struct CallOutput {
-  bool argument = false;
-  std::size_t number = 0;
-};
-
-// What an operand of an operator that computes derivatives stands for: something of the operator
-// whose derivatives they are.
-struct DerivativeOperand {
-  enum class Role {
-    // Memory, of which nothing is known.
-    none,
-    value,
-    tangent,
-    cotangent,
-  };
-  Role role = Role::none;
-  // `of` counts outputs, not arguments.
-  bool output = false;
-  std::size_t of = 0;
-};
 
 // One call of a kernel that computes derivatives, and the call of the operator that it speaks of.
 struct DerivativeCase {
@@ -45,6 +25,10 @@ struct DerivativeCase {
   std::vector<CallOutput> function_outputs;
   std::vector<std::string> argument_names;
   std::vector<std::string> output_names;
+  // Of what the derivative leaves.
+  std::vector<std::string> given_names;
+  // How far results of the two may be off, of their size, as they declare (`max_relative`).
+  double relative = 0;
   // One for each argument of the derivative, and for each of its outputs.
   std::vector<DerivativeOperand> handed;
   std::vector<DerivativeOperand> given;
@@ -62,17 +46,21 @@ struct DerivativePlan {
   std::string skipped;
 };
 
-// An operator's operands say that they are tangents or cotangents of those of another one.
-bool computes_derivatives(const Fact& op);
-
 class DerivativePlanner {
  public:
   // `usable`: whether a subject can be called. Needs: both outlive it.
   DerivativePlanner(const std::vector<ProbeSubject>& subjects, const std::vector<bool>& usable);
 
   // The calls that show whether subject `at`, a kernel of such an operator, computes what its
-  // manifest says: with each combination of dtypes of f32 and f64, in two sizes.
+  // manifest says: with each combination of dtypes of f32 and f64, in up to three sizes.
   DerivativePlan plan(std::size_t at) const;
+
+  // Name of the operator whose derivatives subject `at` computes; empty: nobody says so.
+  std::string function_of(std::size_t at) const;
+  // Subjects that are kernels of the operator of that name: of the manifest of `at` first, and of
+  // its backend.
+  std::vector<std::size_t> kernels_of(std::size_t at, std::string_view function) const;
+  bool can_call(std::size_t at) const;
 
  private:
   const std::vector<ProbeSubject>& subjects_;

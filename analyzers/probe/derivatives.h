@@ -23,6 +23,12 @@ struct ValueCall {
   ProbeResult result;
 };
 
+// It came to its end, and was not refused.
+bool is_served(const ValueCall& call);
+
+// Of one that isn't: "is refused: only F32"
+std::string end_text(const ValueCall& call);
+
 struct DerivativeAsker {
   // Makes all of the calls.
   std::function<void(std::vector<ValueCall>&)> ask;

@@ -121,7 +121,8 @@ void Operation::seed(std::uint64_t seed) {
 bool Operation::seed_wild() {
   for (std::size_t at = 0; at < pristine_.size(); ++at) {
     const QuestionOperand& operand = question_.arguments[at];
-    const bool wild = !operand.indexes && fill_wild(pristine_[at], dtype_of(operand));
+    const bool stated = !operand.bytes.empty();
+    const bool wild = !operand.indexes && !stated && fill_wild(pristine_[at], dtype_of(operand));
     if (operand.written && !wild) return false;
     unite(at);
   }
@@ -131,7 +132,7 @@ bool Operation::seed_wild() {
 bool Operation::seed_full(std::uint64_t seed) {
   bool any = false;
   for (std::size_t at = 0; at < pristine_.size(); ++at) {
-    if (question_.arguments[at].indexes) continue;
+    if (question_.arguments[at].indexes || !question_.arguments[at].bytes.empty()) continue;
     any = fill_full(pristine_[at], dtype_of(question_.arguments[at]), seed * 31 + at) || any;
     unite(at);
   }

@@ -23,7 +23,7 @@ struct ProbeDeviation {
 
 // What one probe came to, as it is stated in the facts.
 struct ProbeResult {
-  // `metadata`, `signature`, `call`, `threads`
+  // `metadata`, `signature`, `call`, `threads`, `library`, `jvp`, `transpose`
   std::string kind;
   std::string identity;
   // Index in the list of subjects.
@@ -44,7 +44,14 @@ struct ProbeResult {
   // Nobody states how far they may be apart.
   bool loosely = false;
   std::vector<ProbeDeviation> deviations;
+  // Of derivatives: the name of the operator's input along which they are.
+  std::string input;
   double seconds = 0;
+
+  // Its process ended without an answer.
+  bool has_no_end() const {
+    return status == "crashed" || status == "timed_out" || status == "no_answer";
+  }
 };
 
 // What the way a child ended says where there is no answer. True: there is one.

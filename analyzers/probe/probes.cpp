@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "analyzers/fact_writer.h"
 #include "analyzers/probe/call_plan.h"
 #include "analyzers/probe/child.h"
 #include "analyzers/probe/choice.h"
@@ -16,9 +15,10 @@
 #include "analyzers/probe/ffi_question.h"
 #include "analyzers/probe/handed_child.h"
 #include "analyzers/probe/pool.h"
-#include "analyzers/probe/probe_operands.h"
 #include "analyzers/probe/probe_result.h"
 #include "analyzers/probe/probe_values.h"
+#include "analyzers/probe/probe_writer.h"
+#include "analyzers/probe/saved_values.h"
 #include "analyzers/probe/subjects.h"
 #include "analyzers/python_program.h"
 #include "opseal/text.h"
@@ -49,6 +49,10 @@ class Prober {
   ProbeRun run() {
     ask_metadata();
     ask_signatures();
+    can_call_.resize(subjects_.size());
+    for (std::size_t at = 0; at < can_call_.size(); ++at) can_call_[at] = usable_[same_[at]];
+    asker_ = make_asker();
+    saved_.emplace(subjects_, can_call_, asker_);
     ask_calls();
     ask_derivatives();
     run_.probes = results_.size();
@@ -337,6 +341,7 @@ class Prober {
 
   void make_calls(std::vector<Pending>& pending) {
     const std::size_t begin = results_.size();
+    state_saved(pending);
     ProbeValues values;
     ask(pending, [&](Pending& one, bool answered, ffi::Answer& answer) {
       if (answered && one.result.kind == "threads") {
@@ -357,9 +362,7 @@ class Prober {
     }
   }
 
-  void ask_derivatives() {
-    std::vector<bool> usable(subjects_.size());
-    for (std::size_t at = 0; at < usable.size(); ++at) usable[at] = usable_[same_[at]];
+  DerivativeAsker make_asker() {
     DerivativeAsker asker;
     asker.seed = options_.seed;
     asker.is_wanted = [this](const std::string& identity) { return is_wanted(identity); };
@@ -383,9 +386,41 @@ class Prober {
         call.question = call.result.question;
       });
     };
-    for (ProbeResult& result : probe_derivatives(subjects_, usable, asker)) {
+    return asker;
+  }
+
+  void ask_derivatives() {
+    // One that crashes or hangs was told of.
+    std::vector<bool> usable = can_call_;
+    for (const ProbeResult& result : results_) {
+      const bool call = result.kind == "call" || result.kind == "threads";
+      if (call && result.has_no_end()) usable[result.subject] = false;
+    }
+    for (ProbeResult& result : probe_derivatives(subjects_, usable, asker_)) {
       results_.push_back(std::move(result));
     }
+  }
+
+  // States what calls of derivatives are handed; those for which nobody can say are skipped.
+  void state_saved(std::vector<Pending>& pending) {
+    std::vector<SavedValues::Call> calls;
+    for (std::vector<Pending>* list : {&pending, &views_}) {
+      for (Pending& one : *list) {
+        // What nobody declares is refused, whatever the numbers are.
+        const bool stated = one.result.declared;
+        calls.push_back({one.result.subject, stated ? &one.result.question : nullptr});
+      }
+    }
+    saved_->fill(calls);
+    std::size_t at = 0;
+    const auto drop = [&](Pending& one) {
+      const std::string& why = calls[at++].skipped;
+      if (why.empty()) return false;
+      const bool view = one.result.question.kind == ffi::QuestionKind::view;
+      if (!view) skip(std::move(one.result), why);
+      return true;
+    };
+    for (std::vector<Pending>* list : {&pending, &views_}) std::erase_if(*list, drop);
   }
 
   // `begin`: the first result of the calls that were made. A kernel that fails the dense call says
@@ -446,6 +481,10 @@ class Prober {
   std::vector<std::size_t> same_;
   std::vector<int> minors_;
   std::vector<bool> usable_;
+  // Its symbol's first subject is usable.
+  std::vector<bool> can_call_;
+  DerivativeAsker asker_;
+  std::optional<SavedValues> saved_;
   // Of arguments, then of results.
   std::vector<std::vector<std::string>> operand_names_;
   // Calls that are made where those with dense operands pass.
@@ -456,102 +495,7 @@ class Prober {
   ProbeRun run_;
 };
 
-// Where a probe's facts stand: what states the kernel, or else its handler.
-Location place_of(const ProbeSubject& subject) {
-  for (const Fact& fact : {subject.kernel, subject.target, subject.handler}) {
-    if (fact.said()) return fact.where();
-  }
-  return subject.place;
-}
-
-class ProbeWriter {
- public:
-  explicit ProbeWriter(Facts& facts) : facts_(facts), writer_(facts) {}
-
-  void write(const std::vector<ProbeSubject>& subjects, const std::vector<ProbeResult>& results,
-             std::uint32_t seed) {
-    if (results.empty()) return;
-    Document document;
-    document.settings = true;
-    document.file = place_of(subjects[results.front().subject]).file;
-    document.first = writer_.next();
-    const std::uint32_t root = writer_.open(Key::none, NodeType::object, 0);
-    const std::uint32_t list = writer_.open(Key::probes, NodeType::list, 0);
-    for (const ProbeResult& result : results) write_one(subjects[result.subject], result, seed);
-    writer_.close(list, 0);
-    writer_.close(root, 0);
-    document.end = writer_.next();
-    facts_.documents.push_back(document);
-  }
-
- private:
-  void text(Key key, std::string_view value) {
-    if (!value.empty()) writer_.add_text(key, value, where_.offset, where_.length);
-  }
-  void count(Key key, std::uint32_t value) {
-    writer_.add(key, NodeType::count, value, where_.offset, where_.length);
-  }
-  void truth(Key key, bool value) {
-    writer_.add(key, NodeType::truth, value ? 1 : 0, where_.offset, where_.length);
-  }
-  std::uint32_t open(Key key, NodeType type) { return writer_.open(key, type, where_.offset); }
-  void close(std::uint32_t container) { writer_.close(container, where_.offset + where_.length); }
-
-  void write_one(const ProbeSubject& subject, const ProbeResult& result, std::uint32_t seed) {
-    where_ = place_of(subject);
-    facts_.other_files.push_back({writer_.next(), where_.file});
-    const std::uint32_t object = open(Key::none, NodeType::object);
-    text(Key::kind, result.kind);
-    text(Key::identity, result.identity);
-    text(Key::operator_, result.kind == "library" ? subject.shown_library : subject.name);
-    text(Key::platform, subject.kernel[Key::platform].text());
-    text(Key::library, subject.shown_library);
-    const bool whole = result.kind == "library";
-    if (!whole) text(Key::symbol, subject.symbol);
-    if (!whole) text(Key::target, subject.target[Key::name].text());
-    text(Key::status, result.status);
-    text(Key::reason, result.reason);
-    if (result.calls) {
-      write_probe_operands(writer_, where_, Key::arguments, result.question.arguments);
-      write_probe_operands(writer_, where_, Key::results, result.question.results);
-      // Nobody says of a view that it is served.
-      if (result.question.kind != ffi::QuestionKind::view) {
-        truth(Key::declared, result.declared);
-      }
-      if (result.bit_stable) truth(Key::bit_stable, true);
-      count(Key::seed, seed);
-    }
-    text(Key::counterpart, result.counterpart);
-    if (!result.counterpart.empty()) text(Key::method, result.loosely ? "alike" : "bounds");
-    if (!result.deviations.empty()) write_deviations(result.deviations);
-    writer_.add_real(Key::seconds, result.seconds, where_.offset, where_.length);
-    close(object);
-  }
-
-  void write_deviations(const std::vector<ProbeDeviation>& deviations) {
-    const std::uint32_t list = open(Key::deviations, NodeType::list);
-    for (const ProbeDeviation& deviation : deviations) {
-      const std::uint32_t object = open(Key::none, NodeType::object);
-      text(Key::kind, deviation.kind);
-      text(Key::name, deviation.name);
-      writer_.add_real(Key::index, static_cast<double>(deviation.index), where_.offset,
-                       where_.length);
-      if (deviation.elements > 0) count(Key::elements, deviation.elements);
-      text(Key::expected, deviation.expected);
-      text(Key::seen, deviation.seen);
-      close(object);
-    }
-    close(list);
-  }
-
-  Facts& facts_;
-  FactWriter writer_;
-  Location where_;
-};
-
-void Prober::write(Facts& facts) const {
-  ProbeWriter(facts).write(subjects_, results_, options_.seed);
-}
+void Prober::write(Facts& facts) const { write_probes(subjects_, results_, options_.seed, facts); }
 
 }  // namespace
 

@@ -19,7 +19,14 @@ double epsilon(bool wide) {
 }
 
 // How far a rule may be off a difference, of the largest number.
-double allowance(bool wide) { return wide ? 1e-5 : 2e-2; }
+double allowance(const MovedInput& input) {
+  return std::max(input.wide ? 1e-5 : 2e-2, 2 * input.relative);
+}
+
+// Where what rounding hides is more than this part of a derivative, it is left open.
+constexpr double hidden = 0.25;
+
+constexpr const char* open_reason = "rounding leaves open what its derivative is";
 
 double largest(const Reals& values) {
   double most = 0;
@@ -117,6 +124,8 @@ Slope::Slope(bool wide, Reals here, const std::array<Sides, difference_steps.siz
     ++told;
   }
   const double spread = told == 0 ? 0 : std::sqrt(squares / static_cast<double>(told));
+  const auto usable = static_cast<std::size_t>(std::count(useful_.begin(), useful_.end(), true));
+  mixed_ = 4 * told >= usable;
   noise_ = noise[1];
   for (const double one : apart) unsure_.push_back(one + 2 * spread);
 }
@@ -132,6 +141,13 @@ bool Slope::any_told() const {
   return false;
 }
 
+bool Slope::left_open() const {
+  for (std::size_t element = 0; element < here_.size(); ++element) {
+    if (is_told(element) && unsure_[element] + noise_ <= hidden * scale_) return false;
+  }
+  return true;
+}
+
 DerivativeVerdict skipped_derivative(std::string reason) {
   DerivativeVerdict verdict;
   verdict.status = "skipped";
@@ -143,8 +159,10 @@ DerivativeVerdict judge_tangents(const MovedInput& input, const std::vector<Rule
   bool moves = false;
   bool changes = false;
   bool told = false;
+  bool open = true;
   for (const RuleTangent& result : results) {
     if (result.slope == nullptr) continue;
+    open = open && result.slope->left_open();
     changes = changes || result.slope->scale() > 0;
     told = told || result.slope->any_told();
     for (std::size_t at = 0; at < result.tangent.size(); ++at) {
@@ -158,9 +176,11 @@ DerivativeVerdict judge_tangents(const MovedInput& input, const std::vector<Rule
   if (!told && (moves || changes)) {
     return skipped_derivative("the function does not change at any smooth point");
   }
+  if (told && open) return skipped_derivative(open_reason);
   for (const RuleTangent& result : results) {
     if (result.slope == nullptr) continue;
     const Slope& slope = *result.slope;
+    if (slope.any_told() && slope.left_open()) continue;
     double size = slope.scale();
     for (std::size_t at = 0; at < result.tangent.size(); ++at) {
       if (slope.is_useful(at) && std::isfinite(result.tangent[at])) {
@@ -169,9 +189,9 @@ DerivativeVerdict judge_tangents(const MovedInput& input, const std::vector<Rule
     }
     for (std::size_t at = 0; at < result.tangent.size(); ++at) {
       const double distance = std::fabs(result.tangent[at] - slope.value()[at]);
-      const double bound = allowance(input.wide) * size + slope.unsure()[at] + slope.noise();
+      const double bound = allowance(input) * size + slope.unsure()[at] + slope.noise();
       const bool near = std::isfinite(distance) && distance <= bound;
-      if (near || !slope.is_told(at)) continue;
+      if (near || !slope.is_judged(at)) continue;
       if (is_straight(input, slope, result.tangent, input.direction)) {
         return skipped_derivative("its tangent is that of what it rounds, by choice");
       }
@@ -189,8 +209,23 @@ DerivativeVerdict judge_tangents(const MovedInput& input, const std::vector<Rule
   return verdict;
 }
 
+namespace {
+
+// "all 0", "nan at element 3"; empty: it has ordinary numbers.
+std::string what_of(const Reals& gradient) {
+  for (std::size_t at = 0; at < gradient.size(); ++at) {
+    if (std::isfinite(gradient[at])) continue;
+    return number_text(gradient[at]) + " at element " + std::to_string(at);
+  }
+  const bool none =
+      std::all_of(gradient.begin(), gradient.end(), [](double value) { return value == 0; });
+  return none ? "all 0" : "";
+}
+
+}  // namespace
+
 DerivativeVerdict judge_gradient(const MovedInput& input, const std::vector<Weighted>& results,
-                                 const Reals& gradient) {
+                                 const std::string& name, const Reals& gradient) {
   double forward = 0;
   double backward = 0;
   double size = 0;
@@ -212,6 +247,7 @@ DerivativeVerdict judge_gradient(const MovedInput& input, const std::vector<Weig
       noise += std::pow(result.slope->noise() * result.weights[at], 2);
     }
   }
+  const double true_size = std::min(size, 3 * std::sqrt(squares));
   for (std::size_t at = 0; at < gradient.size(); ++at) {
     const double product = gradient[at] * input.direction[at];
     backward += product;
@@ -222,11 +258,12 @@ DerivativeVerdict judge_gradient(const MovedInput& input, const std::vector<Weig
   if (!std::isfinite(forward) || (!std::isfinite(size) && !finite)) {
     return skipped_derivative("derivatives are no numbers");
   }
+  if (unsure + std::sqrt(noise) > hidden * true_size) return skipped_derivative(open_reason);
   DerivativeVerdict verdict;
   verdict.status = "passed";
   // Directions and weights have signs at random, so that what each is off doesn't add up.
   size = std::min(size, 3 * std::sqrt(squares));
-  const double bound = allowance(input.wide) * size + unsure + std::sqrt(noise);
+  const double bound = allowance(input) * size + unsure + std::sqrt(noise);
   if (std::isfinite(size) && std::fabs(forward - backward) <= bound) return verdict;
   for (const Weighted& result : results) {
     if (result.slope != nullptr && is_straight(input, *result.slope, gradient, result.weights)) {
@@ -235,7 +272,29 @@ DerivativeVerdict judge_gradient(const MovedInput& input, const std::vector<Weig
   }
   verdict.status = "differs";
   verdict.expected = "<J v, w> = " + number_text(forward) + " by differences";
-  verdict.seen = "<v, Jt w> = " + number_text(backward);
+  verdict.seen = "<v, Jt w> = " + number_text(backward) + " of " + name;
+  const std::string what = what_of(gradient);
+  if (!what.empty()) verdict.seen += ", which is " + what;
+  return verdict;
+}
+
+DerivativeVerdict judge_repeated(bool wide, double relative, const std::string& name,
+                                 const Reals& expected, const Reals& seen) {
+  DerivativeVerdict verdict;
+  verdict.status = "passed";
+  const double bound =
+      (std::sqrt(epsilon(wide)) + 2 * relative) * largest(expected) + 32 * epsilon(wide);
+  for (std::size_t at = 0; at < std::min(expected.size(), seen.size()); ++at) {
+    const double distance = std::fabs(expected[at] - seen[at]);
+    // Beside what is no number, the other may be any.
+    if (!std::isfinite(expected[at]) || distance <= bound) continue;
+    verdict.status = "differs";
+    verdict.expected = number_text(expected[at]);
+    verdict.seen = number_text(seen[at]) + " at element " + std::to_string(at);
+    verdict.repeated = name;
+    verdict.index = static_cast<std::int64_t>(at);
+    break;
+  }
   return verdict;
 }
 

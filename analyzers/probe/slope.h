@@ -42,10 +42,17 @@ class Slope {
   // The function is smooth there, as far as can be seen; and it changes.
   bool is_useful(std::size_t element) const { return useful_[element]; }
   bool is_told(std::size_t element) const { return useful_[element] && !flat_[element]; }
+  // A rule has to give this value: it changes, or much beside it does. Where hardly anything
+  // changes, what a rule says of the rest is a choice (a surrogate gradient).
+  bool is_judged(std::size_t element) const {
+    return useful_[element] && (!flat_[element] || mixed_);
+  }
   // The largest useful value, without sign.
   double scale() const { return scale_; }
   bool any_useful() const;
   bool any_told() const;
+  // Rounding is so coarse beside the steps that another function might be meant.
+  bool left_open() const;
 
  private:
   Reals here_;
@@ -53,6 +60,7 @@ class Slope {
   Reals unsure_;
   std::vector<bool> useful_;
   std::vector<bool> flat_;
+  bool mixed_ = false;
   double noise_ = 0;
   double scale_ = 0;
 };
@@ -66,11 +74,15 @@ struct DerivativeVerdict {
   std::string reason;
   // Element that deviates; -1: no single one.
   std::int64_t index = -1;
+  // The result that differs is no derivative: which.
+  std::string repeated;
 };
 
 // One input of a function that is moved along a direction.
 struct MovedInput {
   bool wide = false;
+  // How far the kernels' results may be off, of their size, as they declare.
+  double relative = 0;
   Reals values;
   Reals direction;
 };
@@ -92,9 +104,14 @@ struct Weighted {
   Reals weights;
 };
 
-// A gradient, by <J v, w> = <v, Jt w>, with J v from differences.
+// The gradient `name` (`dx`), by <J v, w> = <v, Jt w>, with J v from differences.
 DerivativeVerdict judge_gradient(const MovedInput& input, const std::vector<Weighted>& results,
-                                 const Reals& gradient);
+                                 const std::string& name, const Reals& gradient);
+
+// A result that a rule gives beside derivatives, `name`, without backquotes, against what the
+// function itself gives. They may be apart by half of the digits, and by `relative` of the largest.
+DerivativeVerdict judge_repeated(bool wide, double relative, const std::string& name,
+                                 const Reals& expected, const Reals& seen);
 
 DerivativeVerdict skipped_derivative(std::string reason);
 

@@ -116,6 +116,16 @@ double unit_number(std::uint64_t seed, std::uint64_t place) {
   return std::ldexp(static_cast<double>(mix(seed * 0x10001U + place) >> 11), -53);
 }
 
+void put_integer(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype, std::size_t element,
+                 std::size_t value) {
+  const std::string_view word = dtype.word;
+  const bool narrow = word.size() == 2 && word != "i8" && word != "u8";
+  const bool integer = word.starts_with('i') || word.starts_with('u');
+  if (!integer || narrow || value > 127) return;
+  // Little endian, so the low byte comes first.
+  bytes[element * dtype.bytes] = static_cast<unsigned char>(value);
+}
+
 bool put_value(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype, std::size_t element,
                double value) {
   const std::string_view name = dtype.name;

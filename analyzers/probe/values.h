@@ -24,6 +24,10 @@ double unit_number(std::uint64_t seed, std::uint64_t place);
 bool put_value(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype, std::size_t element,
                double value);
 
+// Writes an element of an integer dtype, of numbers that all of them have: below 128. Else nothing.
+void put_integer(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype, std::size_t element,
+                 std::size_t value);
+
 // Numbers between 0.2 and 1.8 of both signs, with all digits that the dtype has. False: the dtype
 // is none of 32 or 64 bits.
 bool fill_full(std::span<unsigned char> bytes, const ffi::DtypeInfo& dtype, std::uint64_t seed);

@@ -2,6 +2,7 @@
 // each is the JVP or the gradient stands in derivatives.json, and which finding it must bring in
 // tests/probe_derivatives_test.cpp.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -296,5 +297,61 @@ KERNEL void scale_rows_backward_writes(float* dx, float* dw, const float* x, con
   for (std::int64_t at = 0; at < n * k; ++at) {
     dx[at] += w[at % k] * dy[at];
     dw[at % k] = x[at] * dy[at];
+  }
+}
+
+// The places that numbers came from are what the gradient needs: no others will do.
+KERNEL void sort_numbers(double* y, std::int32_t* order, const double* x, std::int64_t n) {
+  for (std::int64_t at = 0; at < n; ++at) order[at] = static_cast<std::int32_t>(at);
+  std::sort(order, order + n,
+            [x](std::int32_t one, std::int32_t other) { return x[one] < x[other]; });
+  for (std::int64_t at = 0; at < n; ++at) y[at] = x[order[at]];
+}
+
+KERNEL void sort_backward(double* dx, const std::int32_t* order, const double* dy, std::int64_t n) {
+  for (std::int64_t at = 0; at < n; ++at) dx[order[at]] = dy[at];
+}
+
+KERNEL void sort_backward_leaves(double* dx, const std::int32_t* order, const double* dy,
+                                 std::int64_t n) {
+  for (std::int64_t at = 0; at + 1 < n; ++at) dx[order[at]] = dy[at];
+}
+
+// Takes numbers from the places into which it has to put them.
+KERNEL void sort_backward_takes(double* dx, const std::int32_t* order, const double* dy,
+                                std::int64_t n) {
+  for (std::int64_t at = 0; at < n; ++at) dx[at] = dy[order[at]];
+}
+
+KERNEL void take_rows(double* y, const double* x, const std::int32_t* places, std::int64_t n,
+                      std::int64_t k) {
+  for (std::int64_t at = 0; at < n * k; ++at) y[at] = x[places[at / k] * k + at % k];
+}
+
+KERNEL void take_rows_backward(double* dx, const std::int32_t* places, const double* dy,
+                               std::int64_t m, std::int64_t n, std::int64_t k) {
+  std::fill(dx, dx + m * k, 0.0);
+  for (std::int64_t at = 0; at < n * k; ++at) dx[places[at / k] * k + at % k] += dy[at];
+}
+
+// Right as long as all rows come from the first one.
+KERNEL void take_rows_backward_first(double* dx, const std::int32_t*, const double* dy,
+                                     std::int64_t m, std::int64_t n, std::int64_t k) {
+  std::fill(dx, dx + m * k, 0.0);
+  for (std::int64_t at = 0; at < n * k; ++at) dx[at % k] += dy[at];
+}
+
+// The value and its tangent, as a `jvp` of a framework gives them.
+KERNEL void cosine_both(float* y, float* ty, const float* x, const float* tx, std::int64_t n) {
+  for (std::int64_t at = 0; at < n; ++at) {
+    y[at] = std::cos(x[at]);
+    ty[at] = -std::sin(x[at]) * tx[at];
+  }
+}
+
+KERNEL void cosine_both_sine(float* y, float* ty, const float* x, const float* tx, std::int64_t n) {
+  for (std::int64_t at = 0; at < n; ++at) {
+    y[at] = std::sin(x[at]);
+    ty[at] = -std::sin(x[at]) * tx[at];
   }
 }

@@ -1,0 +1,93 @@
+#include "analyzers/probe/derivative_operands.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "opseal/text.h"
+
+namespace opseal {
+namespace {
+
+bool is_same_value(const Fact& one, const Fact& other) {
+  if (!one.is_list() || !other.is_list()) {
+    return one.is_list() == other.is_list() && one.text() == other.text() &&
+           one.number() == other.number() && one.truth() == other.truth();
+  }
+  std::vector<Fact> values;
+  for (const Fact value : one.items()) values.push_back(value);
+  std::size_t at = 0;
+  for (const Fact value : other.items()) {
+    if (at == values.size() || !is_same_value(values[at++], value)) return false;
+  }
+  return at == values.size();
+}
+
+}  // namespace
+
+bool computes_derivatives(const Fact& op) {
+  if (op[Key::derivative_of].is_text()) return true;
+  for (const Key side : {Key::inputs, Key::outputs}) {
+    for (const Fact operand : op[side].items()) {
+      if (operand[Key::tangent_of].is_text() || operand[Key::cotangent_of].is_text()) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<CallOutput> outputs_of(const Declaration& declaration) {
+  std::vector<CallOutput> outputs;
+  const auto begin = declaration.operands.begin();
+  const auto results = begin + static_cast<std::ptrdiff_t>(declaration.arguments);
+  for (std::size_t at = declaration.arguments; at < declaration.operands.size(); ++at) {
+    outputs.push_back({false, at - declaration.arguments});
+  }
+  for (std::size_t at = 0; at < declaration.arguments; ++at) {
+    const Operand& operand = declaration.operands[at];
+    // A result with its memory is what it becomes.
+    const bool shared = !operand.alias.empty() &&
+                        std::any_of(results, declaration.operands.end(),
+                                    [&](const Operand& one) { return one.alias == operand.alias; });
+    if (operand.written && !shared) outputs.push_back({true, at});
+  }
+  return outputs;
+}
+
+std::size_t place_of(const Declaration& declaration, const CallOutput& output) {
+  return output.argument ? output.number : declaration.arguments + output.number;
+}
+
+std::optional<std::size_t> find_argument(const Declaration& declaration, std::string_view name) {
+  for (std::size_t at = 0; at < declaration.arguments; ++at) {
+    if (declaration.operands[at].name == name) return at;
+  }
+  return {};
+}
+
+std::optional<std::size_t> find_output(const Declaration& declaration,
+                                       const std::vector<CallOutput>& outputs,
+                                       std::string_view name) {
+  for (std::size_t at = 0; at < outputs.size(); ++at) {
+    if (declaration.operands[place_of(declaration, outputs[at])].name == name) return at;
+  }
+  return {};
+}
+
+std::string other_attribute(const Fact& one, const Fact& other) {
+  for (const Fact attribute : one[Key::attributes].items()) {
+    for (const Fact twin : other[Key::attributes].items()) {
+      if (twin[Key::name].text() != attribute[Key::name].text()) continue;
+      if (!is_same_value(attribute[Key::value], twin[Key::value])) {
+        return quote(attribute[Key::name].text());
+      }
+    }
+  }
+  return {};
+}
+
+const std::string& bytes_of(const ffi::Answer& answer, const CallOutput& output) {
+  static const std::string none;
+  const std::vector<std::string>& side = output.argument ? answer.arguments : answer.results;
+  return output.number < side.size() ? side[output.number] : none;
+}
+
+}  // namespace opseal
