@@ -50,6 +50,12 @@ GradientKeys gradient_keys(const Fact& op) {
   return keys;
 }
 
+// Its code is there, and nothing of it works on memory by dtype: it may be made of operators that
+// have gradients, and torch records these where no gradient key is registered.
+bool may_be_composite(const Fact& kernel) {
+  return kernel[Key::function][Key::location].said() && kernel[Key::dispatches].size() == 0;
+}
+
 bool has_key_for(const Fact& op, const Platform& device) {
   for (const Fact kernel : op[Key::kernels].items()) {
     const std::string_view key = device_of_key(op, kernel[Key::platform].text());
@@ -74,11 +80,17 @@ void check(const Facts& facts, Sink& sink) {
           !platform_was_visible(manifest, kernel[Key::platform], names)) {
         continue;
       }
-      Finding& finding = sink.add(subject_of(manifest, op),
-                                  "gradient registered at " + decision_text(keys.one_device) +
-                                      " and none for " + decision_text(kernel),
-                                  evidence(keys.one_device[Key::platform],
-                                           "gradient for one device" + site_of(keys.one_device)));
+      // What applies a function with a backward of its own brings its gradient along.
+      if (kernel[Key::uses].size() > 0) continue;
+      const bool composite = may_be_composite(kernel);
+      Finding& finding = sink.add(
+          subject_of(manifest, op),
+          "gradient registered at " + decision_text(keys.one_device) + " and none for " +
+              decision_text(kernel) +
+              (composite ? ", which has none unless it is made of operators that have one" : ""),
+          evidence(keys.one_device[Key::platform],
+                   "gradient for one device" + site_of(keys.one_device)));
+      if (composite) finding.severity = Severity::warning;
       finding.related.push_back(evidence(kernel, "kernel without a gradient" + site_of(kernel)));
       return;
     }
@@ -94,7 +106,9 @@ extern constinit const Rule autograd_key_device{
         "The gradient was bound to the key of one device, where the key for all devices was meant. "
         "On the others the forward pass runs as before and records nothing: depending on the "
         "framework's version, backward raises, warns, or hands on no gradient, so that a model "
-        "that trains on one device stands still on the next.",
+        "that trains on one device stands still on the next. A kernel that applies a function with "
+        "a backward, or is made of operators that have gradients, brings its own; where the code "
+        "leaves that open, this is a warning.",
     .example =
         R"({"name": "lib::scale", "kernels": [{"platform": "CPU"}, {"platform": "CUDA"}, {"platform": "AutogradCUDA"}]})",
     .fix = "register the gradient at `Autograd`, which serves every device",
