@@ -37,7 +37,7 @@ class Case:
         self.environment = more.pop("environment", name)
         # The pins are everything that is installed.
         self.alone = more.pop("alone", False)
-        # Called with the interpreter before each export: makes what a package index does not have.
+        # Called with the interpreter before it is used: makes what a package index does not have.
         self.prepare = more.pop("prepare", None)
         # Environment variables of the export.
         self.variables = more.pop("variables", None)
@@ -90,9 +90,16 @@ def installed(python, packages):
 
 
 def environment(cache, case, maker):
+    """The interpreter that has what the case pins, and what no package index does."""
     python = cache / case.environment / "bin" / "python"
-    if installed(python, case.pins) == case.pins:
-        return python
+    if installed(python, case.pins) != case.pins:
+        install(cache, case, python, maker)
+    if case.prepare is not None:
+        case.prepare(python)
+    return python
+
+
+def install(cache, case, python, maker):
     subprocess.run([maker, "-m", "venv", "--clear", str(cache / case.environment)], check=True)
     pins = ["{}=={}".format(package, version) for package, version in case.pins.items()]
     flags = ["--quiet"] + (["--no-deps"] if case.alone else [])
@@ -102,7 +109,6 @@ def environment(cache, case, maker):
         raise Skip(done.stderr.strip().splitlines()[-1])
     if done.returncode != 0 or installed(python, case.pins) != case.pins:
         raise RuntimeError("pip: " + (done.stderr.strip().splitlines() or ["no message"])[-1])
-    return python
 
 
 # ---- recorded manifests
@@ -176,8 +182,6 @@ def check_findings(results, opseal, case, file):
 def check_case(results, arguments, case, folder, figures_of, comparable):
     try:
         python = environment(arguments.cache, case, arguments.python)
-        if case.prepare is not None:
-            case.prepare(python)
     except Skip as reason:
         results.add("skipped", case.name, str(reason))
         return

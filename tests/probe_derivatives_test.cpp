@@ -110,6 +110,7 @@ TEST_CASE("probe: right derivatives pass, along each input and in three sizes") 
   CHECK(statuses_of("cosine_jvp") == Counts{{"passed", 3}});
   CHECK(statuses_of("relu_vjp") == Counts{{"passed", 3}});
   CHECK(statuses_of("sort_backward") == Counts{{"passed", 3}});
+  CHECK(statuses_of("exp_in_place_backward") == Counts{{"passed", 3}});
   // With integers that are not all alike.
   CHECK(statuses_of("take_rows_backward") == Counts{{"passed", 3}});
   CHECK(statuses_of("cosine_both") == Counts{{"passed", 3}});

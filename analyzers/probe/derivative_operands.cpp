@@ -72,6 +72,18 @@ std::optional<std::size_t> find_output(const Declaration& declaration,
   return {};
 }
 
+DerivativeOperand find_value(const Declaration& declaration, const std::vector<CallOutput>& outputs,
+                             std::string_view name) {
+  using Role = DerivativeOperand::Role;
+  if (name.empty()) return {};
+  const auto input = find_argument(declaration, name);
+  const auto output = find_output(declaration, outputs, name);
+  const bool written = output && outputs[*output].argument;
+  if (input && !written) return {Role::value, false, *input};
+  if (output) return {Role::value, true, *output};
+  return {};
+}
+
 std::string other_attribute(const Fact& one, const Fact& other) {
   for (const Fact attribute : one[Key::attributes].items()) {
     for (const Fact twin : other[Key::attributes].items()) {

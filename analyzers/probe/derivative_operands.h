@@ -49,6 +49,12 @@ std::optional<std::size_t> find_output(const Declaration& declaration,
                                        const std::vector<CallOutput>& outputs,
                                        std::string_view name);
 
+// What a derivative is handed under a name that says nothing else: an argument as it was handed to
+// the operator, or what the operator left, which is also what an argument that it writes holds
+// then. `none`: neither.
+DerivativeOperand find_value(const Declaration& declaration, const std::vector<CallOutput>& outputs,
+                             std::string_view name);
+
 // "`alpha`", where both operators state it, with different values; else empty.
 std::string other_attribute(const Fact& one, const Fact& other);
 

@@ -137,16 +137,13 @@ class CasePlanner {
       const auto output = find_output(other(), model_.function_outputs, operand.cotangent_of);
       if (!output) skip(shown + " is the cotangent of " + unknown(operand.cotangent_of, "output"));
       handed = {Role::cotangent, true, output.value_or(0)};
-    } else if (const auto input = find_argument(other(), operand.name);
-               input && operand.cotangent_of.empty()) {
-      handed = {Role::value, false, *input};
-    } else if (const auto output = find_output(other(), model_.function_outputs, operand.name);
-               output && operand.cotangent_of.empty()) {
-      handed = {Role::value, true, *output};
-    } else if (!operand.written) {
-      skip(shown +
-           " has no `tangent_of` or `cotangent_of`, and its name is that of no operand of " +
-           other_name());
+    } else if (operand.cotangent_of.empty()) {
+      handed = find_value(other(), model_.function_outputs, operand.name);
+      if (handed.role == Role::none && !operand.written) {
+        skip(shown +
+             " has no `tangent_of` or `cotangent_of`, and its name is that of no operand of " +
+             other_name());
+      }
     }
     model_.handed.push_back(handed);
   }

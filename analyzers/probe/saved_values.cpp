@@ -94,15 +94,9 @@ void SavedValues::read_operands(std::size_t subject, Model& model) const {
   for (std::size_t at = 0; at < own.arguments; ++at) {
     const Operand& operand = own.operands[at];
     DerivativeOperand handed;
-    if (operand.tangent_of.empty() && operand.cotangent_of.empty() && !operand.name.empty()) {
-      const auto input = find_argument(other, operand.name);
-      const auto output = find_output(other, model.outputs, operand.name);
-      if (input) {
-        handed = {Role::value, false, *input};
-      } else if (output) {
-        handed = {Role::value, true, *output};
-        model.saves = true;
-      }
+    if (operand.tangent_of.empty() && operand.cotangent_of.empty()) {
+      handed = find_value(other, model.outputs, operand.name);
+      model.saves = model.saves || handed.output;
     }
     model.handed.push_back(handed);
   }

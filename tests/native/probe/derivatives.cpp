@@ -355,3 +355,12 @@ KERNEL void cosine_both_sine(float* y, float* ty, const float* x, const float* t
     ty[at] = -std::sin(x[at]) * tx[at];
   }
 }
+
+// In place: what its gradient is handed as `x` is what it left there.
+KERNEL void exp_in_place(double* x, std::int64_t n) {
+  for (std::int64_t at = 0; at < n; ++at) x[at] = std::exp(x[at]);
+}
+
+KERNEL void exp_in_place_backward(double* dx, const double* x, const double* dy, std::int64_t n) {
+  for (std::int64_t at = 0; at < n; ++at) dx[at] = x[at] * dy[at];
+}
