@@ -39,6 +39,20 @@ bool is_array_method(std::string_view name) {
   return std::find(words.begin(), words.end(), name) != words.end();
 }
 
+// Nothing after it in its block runs.
+bool always_leaves(const PythonSyntax& syntax, SyntaxIndex statement) {
+  if (syntax.is(statement, SyntaxKind::return_statement)) return true;
+  if (!syntax.is(statement, SyntaxKind::other)) return false;
+  const std::string_view text = syntax.text_of(statement);
+  const std::string_view word = text.substr(0, text.find_first_of(" (\n\t"));
+  if (word == "raise") return true;
+  if (word != "assert") return false;
+  const std::size_t begin = text.find_first_not_of(" (\t", word.size());
+  const std::string_view test = begin == text.npos ? std::string_view() : text.substr(begin);
+  const std::string_view value = test.substr(0, test.find_first_of(" ,)\n"));
+  return value == "False" || value == "0";
+}
+
 void append(const PythonReturn& one, PythonReturn& all) {
   if (one.without_nones > 0) all.without_nones = all.values + one.without_nones;
   all.values = std::min(all.values + one.values, most_values);
@@ -64,9 +78,22 @@ std::vector<PythonReturn> PythonReturns::each(SyntaxIndex function, const Read& 
     return found;
   }
   for (const SyntaxIndex index : syntax_.own_nodes(body)) {
-    if (syntax_.is(index, SyntaxKind::return_statement)) add(index, syntax_.first(index));
+    if (!syntax_.is(index, SyntaxKind::return_statement) || !is_reached(index, body)) continue;
+    add(index, syntax_.first(index));
   }
   return found;
+}
+
+bool PythonReturns::is_reached(SyntaxIndex statement, SyntaxIndex body) {
+  for (SyntaxIndex at = statement; at != body && at != no_syntax; at = syntax_[at].parent) {
+    const SyntaxIndex block = syntax_[at].parent;
+    if (block == no_syntax) break;
+    for (SyntaxIndex before = block + 1; before < at; before = syntax_[before].next) {
+      if (++steps_ > max_steps) return true;
+      if (always_leaves(syntax_, before)) return false;
+    }
+  }
+  return true;
 }
 
 std::vector<PythonReturn> PythonReturns::of(SyntaxIndex function, bool lists, bool calls) {

@@ -33,6 +33,8 @@ class PythonReturns {
  private:
   template <typename Read>
   std::vector<PythonReturn> each(SyntaxIndex function, const Read& read);
+  // False: what stands before it in its block, or in one around it, always leaves.
+  bool is_reached(SyntaxIndex statement, SyntaxIndex body);
   std::optional<PythonReturn> read_return(SyntaxIndex expression, bool lists, bool calls) const;
   std::optional<PythonReturn> read_jax_return(SyntaxIndex expression, SyntaxIndex function) const;
   bool is_array(SyntaxIndex expression, std::size_t depth) const;
