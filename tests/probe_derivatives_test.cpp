@@ -82,6 +82,7 @@ const std::map<std::string, Words>& lies() {
       {"sort_backward_takes", {"transpose-numeric x"}},
       {"sort_backward_leaves", {"probe-unwritten "}},
       {"take_rows_backward_first", {"transpose-numeric x"}},
+      {"take_rows_backward_last", {"transpose-numeric x"}},
       {"cosine_both_sine", {"jvp-numeric y"}},
   };
   return all;
@@ -114,6 +115,10 @@ TEST_CASE("probe: right derivatives pass, along each input and in three sizes") 
   // With integers that are not all alike.
   CHECK(statuses_of("take_rows_backward") == Counts{{"passed", 3}});
   CHECK(statuses_of("cosine_both") == Counts{{"passed", 3}});
+  CHECK(statuses_of("put_rows_backward") ==
+        Counts{{"passed", 2},
+               {"differs where integers repeat, and has too many elements to be asked one by one",
+                1}});
   // Sums that arguments hold.
   CHECK(statuses_of("scale_rows_backward") == Counts{{"passed", 6}});
 }

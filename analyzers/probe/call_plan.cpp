@@ -184,9 +184,11 @@ Sizes odd_sizes(const Declaration& declaration) {
   return sizes;
 }
 
-// Odd ones beyond a block of many kernels, as far as several axes leave that few elements.
+// Odd ones beyond a block of many kernels, as far as several axes leave that few elements; the
+// first of them is the largest.
 Sizes larger_sizes(const Declaration& declaration) {
   Sizes sizes = odd_sizes(declaration);
+  std::reverse(sizes.begin(), sizes.end());
   const std::size_t axes = most_axes(declaration);
   for (std::int64_t& size : sizes) size += axes <= 2 ? 30 : axes == 3 ? 14 : 6;
   return sizes;

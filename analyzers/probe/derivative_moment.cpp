@@ -76,8 +76,8 @@ std::size_t floating_bytes(const ffi::QuestionOperand& operand) {
 }
 
 DerivativeMoment::DerivativeMoment(const DerivativeCase& one, bool forward, std::uint64_t seed,
-                                   const std::vector<std::size_t>& inputs)
-    : case_(one), forward_(forward), seed_(seed) {
+                                   bool repeat, const std::vector<std::size_t>& inputs)
+    : case_(one), forward_(forward), seed_(seed), repeat_(repeat) {
   for (const std::size_t input : inputs) along_.push_back({input});
 }
 
@@ -172,6 +172,46 @@ void DerivativeMoment::take_derivatives(const std::vector<ValueCall>& calls) {
   }
 }
 
+void DerivativeMoment::ask_elements(std::vector<ValueCall>& calls) {
+  constexpr std::size_t most_elements = 1024;
+  for (Along& one : along_) {
+    if (forward_ || one.verdict->status != "differs" || !has_repeated_indexes()) continue;
+    if (one.gradient.size() > most_elements) {
+      one.verdict = skipped_derivative(
+          "differs where integers repeat, and has too many elements to be asked one by one");
+      continue;
+    }
+    one.element_calls = calls.size();
+    for (std::size_t at = 0; at < one.gradient.size(); ++at) {
+      Reals values = one.moved.values;
+      values[at] += first_step(one.moved.wide) * one.moved.direction[at];
+      std::vector<std::string> inputs = inputs_;
+      inputs[one.input] = to_bytes(values, case_.function_call.question.arguments[one.input]);
+      add_function(inputs, calls);
+    }
+  }
+}
+
+// Where one place is written several times, the last time counts, and it is usual that the gradient
+// of each is handed back all the same.
+void DerivativeMoment::take_elements(const std::vector<ValueCall>& calls) {
+  for (Along& one : along_) {
+    if (forward_ || one.verdict->status != "differs" || !has_repeated_indexes()) continue;
+    for (std::size_t at = 0; at < one.gradient.size(); ++at) {
+      const ValueCall& call = calls[one.element_calls + at];
+      const bool counts =
+          std::any_of(case_.function_outputs.begin(), case_.function_outputs.end(),
+                      [&](const CallOutput& output) {
+                        return bytes_of(call.answer, output) != bytes_of(answer_, output);
+                      });
+      if (one.gradient[at] == 0 || counts) continue;
+      one.verdict = skipped_derivative(
+          "where integers repeat, it has a gradient for what is overwritten, by choice");
+      break;
+    }
+  }
+}
+
 void DerivativeMoment::close(const std::string& reason) {
   for (Along& one : along_) one.verdict = skipped_derivative(reason);
 }
@@ -187,18 +227,29 @@ bool DerivativeMoment::has_numbers(const ffi::Answer& answer) const {
   return true;
 }
 
-// The least of the extents of the function's operands that isn't 0.
-std::int64_t DerivativeMoment::smallest_extent() const {
-  std::int64_t smallest = 0;
+// How many integers from 0 up are numbers that every axis of the function's operands has; where
+// they shall repeat, half as many.
+std::size_t DerivativeMoment::index_extent() const {
+  constexpr std::int64_t most = 127;
+  std::int64_t smallest = most;
   const ffi::Question& question = case_.function_call.question;
   for (const auto* side : {&question.arguments, &question.results}) {
     for (const ffi::QuestionOperand& operand : *side) {
       for (const std::int64_t extent : operand.dims) {
-        if (extent > 0 && (smallest == 0 || extent < smallest)) smallest = extent;
+        if (extent > 0) smallest = std::min(smallest, extent);
       }
     }
   }
-  return std::max<std::int64_t>(smallest, 1);
+  return static_cast<std::size_t>(repeat_ ? (smallest + 1) / 2 : smallest);
+}
+
+bool DerivativeMoment::has_repeated_indexes() const {
+  const std::size_t apart = numbers_.spread ? index_extent() : 1;
+  const std::vector<ffi::QuestionOperand>& arguments = case_.function_call.question.arguments;
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [apart](const ffi::QuestionOperand& operand) {
+                       return operand.indexes && elements_of(operand) > apart;
+                     });
 }
 
 std::vector<std::string> DerivativeMoment::make_inputs(const Numbers& numbers) const {
@@ -220,9 +271,8 @@ std::vector<std::string> DerivativeMoment::make_inputs(const Numbers& numbers) c
       fill_values(writable(bytes), dtype, seed);
     } else if (numbers.spread) {
       // In order, as ends of rows and numbers of segments have to be.
-      const auto extent = static_cast<std::size_t>(std::min<std::int64_t>(smallest_extent(), 127));
       for (std::size_t at = 0; at < count; ++at) {
-        put_integer(writable(bytes), dtype, at, at * extent / count);
+        put_integer(writable(bytes), dtype, at, at * index_extent() / count);
       }
     }
     inputs.push_back(std::move(bytes));
@@ -326,11 +376,8 @@ std::string DerivativeMoment::handed_bytes(const DerivativeOperand& handed,
 
 DerivativeVerdict DerivativeMoment::judge(Along& one, const ValueCall& call) const {
   if (!call.answered) {
-    // Nobody says that it serves these integers.
-    if (numbers_.spread) {
-      return skipped_derivative("integers that are not all 0 end its process: " +
-                                call.result.reason);
-    }
+    // Nobody says that it serves these integers, or sizes.
+    if (numbers_.spread || case_.unasked) return skipped_derivative(call.result.reason);
     one.ended = call.result;
     return skipped_derivative(call.result.reason);
   }
@@ -354,8 +401,8 @@ DerivativeVerdict DerivativeMoment::judge(Along& one, const ValueCall& call) con
         const std::optional<Slope>& slope = one.slopes[number];
         weighted.push_back({slope ? &*slope : nullptr, one.weights[number]});
       }
-      verdict = judge_gradient(one.moved, weighted, case_.given_names[at],
-                               to_reals(bytes_of(call.answer, output), operand));
+      one.gradient = to_reals(bytes_of(call.answer, output), operand);
+      verdict = judge_gradient(one.moved, weighted, case_.given_names[at], one.gradient);
     }
   }
   if (verdict.status.empty()) verdict = judge_tangents(one.moved, tangents);

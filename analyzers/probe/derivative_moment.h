@@ -16,8 +16,9 @@ namespace opseal {
 // 4 or 8 bytes; 0: not floating.
 std::size_t floating_bytes(const ffi::QuestionOperand& operand);
 
-// Derivatives of one case at one point, along some of its inputs. Calls are made in three rounds:
-// at the point, at both sides of it, and of the derivative.
+// Derivatives of one case at one point, along some of its inputs. Calls are made in four rounds: at
+// the point, at both sides of it, of the derivative, and, where a gradient differs and integers
+// repeat, with each element moved by itself.
 class DerivativeMoment {
  public:
   struct Along {
@@ -28,6 +29,9 @@ class DerivativeMoment {
     std::vector<std::optional<Slope>> slopes{};
     std::vector<Reals> weights{};
     std::size_t derivative_call = 0;
+    // That it gave, and the first call with one element moved.
+    Reals gradient{};
+    std::size_t element_calls = 0;
     // Of that call.
     double seconds = 0;
     // Not said: nothing came of it yet.
@@ -36,8 +40,8 @@ class DerivativeMoment {
     std::optional<ProbeResult> ended{};
   };
 
-  // Needs: `one` outlives it.
-  DerivativeMoment(const DerivativeCase& one, bool forward, std::uint64_t seed,
+  // `repeat`: integers that may be indexes repeat. Needs: `one` outlives it.
+  DerivativeMoment(const DerivativeCase& one, bool forward, std::uint64_t seed, bool repeat,
                    const std::vector<std::size_t>& inputs);
 
   const std::vector<Along>& along() const { return along_; }
@@ -48,6 +52,8 @@ class DerivativeMoment {
   void take_sides(const std::vector<ValueCall>& calls);
   void ask_derivatives(std::vector<ValueCall>& calls);
   void take_derivatives(const std::vector<ValueCall>& calls);
+  void ask_elements(std::vector<ValueCall>& calls);
+  void take_elements(const std::vector<ValueCall>& calls);
 
  private:
   // Numbers that the function is handed.
@@ -62,7 +68,8 @@ class DerivativeMoment {
   void close(const std::string& reason);
   bool has_numbers(const ffi::Answer& answer) const;
   std::vector<std::string> make_inputs(const Numbers& numbers) const;
-  std::int64_t smallest_extent() const;
+  std::size_t index_extent() const;
+  bool has_repeated_indexes() const;
   void add_function(const std::vector<std::string>& inputs, std::vector<ValueCall>& calls) const;
   void take_sides(Along& one, const std::vector<ValueCall>& calls) const;
   bool choose_weights(Along& one) const;
@@ -74,6 +81,7 @@ class DerivativeMoment {
   const DerivativeCase& case_;
   bool forward_;
   std::uint64_t seed_;
+  bool repeat_;
   std::vector<Along> along_;
   // Number of the first call, one for each of the choices.
   std::size_t here_ = 0;

@@ -20,6 +20,9 @@ constexpr std::uint64_t most_case_elements = std::uint64_t{1} << 17;
 // Of one kernel.
 constexpr std::size_t most_cases = 32;
 
+// Of the sizes of choices, those in which kernels are called for themselves, too.
+constexpr std::size_t asked_sizes = 2;
+
 // Kernels of the other operator that are tried.
 constexpr std::size_t most_functions = 16;
 
@@ -238,7 +241,9 @@ class CasePlanner {
       if (too_many) break;
       for (const std::vector<std::string>& dtypes : own_.dtypes) {
         if (!is_asked(dtypes) || !fits(dtypes, others)) continue;
-        for (const auto& sizes : other_.sizes) add_case(dtypes, others, sizes);
+        for (std::size_t at = 0; at < other_.sizes.size(); ++at) {
+          add_case(dtypes, others, other_.sizes[at], at >= asked_sizes);
+        }
         break;
       }
     }
@@ -256,7 +261,7 @@ class CasePlanner {
   }
 
   void add_case(const std::vector<std::string>& dtypes, const std::vector<std::string>& others,
-                const std::vector<std::int64_t>& sizes) {
+                const std::vector<std::int64_t>& sizes, bool unasked) {
     CallPlan function = plan_call(subjects_[function_], others, sizes);
     if (function.calls.empty()) {
       skip(other_name() + " can't be called: " + function.skipped);
@@ -270,6 +275,7 @@ class CasePlanner {
       return;
     }
     DerivativeCase one = model_;
+    one.unasked = unasked;
     one.function_call = std::move(function.calls.front());
     one.derivative_call = std::move(derivative.calls.front());
     std::uint64_t elements = 0;
@@ -419,10 +425,14 @@ DerivativePlan DerivativePlanner::plan(std::size_t at) const {
     if (!plan.cases.empty()) return plan;
   }
   if (tried > 0) return plan;
-  const bool itself = kernels.empty() && named_.contains(name);
-  plan.skipped =
-      itself ? "its `derivative_of` is the operator itself"
-             : "no input has an operator " + quote(name) + " with a kernel that could be called";
+  if (!kernels.empty()) {
+    plan.skipped = "no kernel of " + quote(name) + " can be called here, or each has crashed";
+  } else if (named_.contains(name)) {
+    plan.skipped = "its `derivative_of` is the operator itself";
+  } else {
+    plan.skipped =
+        "no input has an operator " + quote(name) + " with a kernel that could be called";
+  }
   return plan;
 }
 

@@ -20,6 +20,8 @@ struct DerivativeCase {
   std::size_t function = 0;
   PlannedCall derivative_call;
   PlannedCall function_call;
+  // In sizes that nobody asks otherwise, so that nobody knows whether they are served.
+  bool unasked = false;
   // What both leave, and the names of what the function is handed and leaves.
   std::vector<CallOutput> derivative_outputs;
   std::vector<CallOutput> function_outputs;

@@ -114,6 +114,7 @@ class Derivatives {
     make(moments, &DerivativeMoment::ask_here, &DerivativeMoment::take_here);
     make(moments, &DerivativeMoment::ask_sides, &DerivativeMoment::take_sides);
     make(moments, &DerivativeMoment::ask_derivatives, &DerivativeMoment::take_derivatives);
+    make(moments, &DerivativeMoment::ask_elements, &DerivativeMoment::take_elements);
   }
 
   void make(std::vector<DerivativeMoment>& moments,
@@ -126,14 +127,16 @@ class Derivatives {
       call.question.minor = asker_.minor(call.subject);
       call.identity = asker_.identity(call.subject) + "/values";
     }
-    asker_.ask(calls);
+    if (!calls.empty()) asker_.ask(calls);
     for (DerivativeMoment& moment : moments) (moment.*take)(calls);
   }
 
   void add_moments(const Asked& asked, const std::vector<std::size_t>& inputs, std::uint32_t begin,
                    std::uint32_t end, std::vector<DerivativeMoment>& moments) const {
     for (std::uint32_t point = begin; point < end; ++point) {
-      moments.emplace_back(asked.one, asked.forward, asker_.seed + 1000 * point, inputs);
+      // What shows only where integers repeat shows at two of four.
+      moments.emplace_back(asked.one, asked.forward, asker_.seed + 1000 * point, point % 2 == 1,
+                           inputs);
     }
   }
 

@@ -1,5 +1,7 @@
 #include "analyzers/probe/ffi_question.h"
 
+#include <algorithm>
+
 #include "analyzers/rows.h"
 
 namespace opseal::ffi {
@@ -150,6 +152,14 @@ RecoveredSignature read_signature(RowReader& row) {
 }
 
 }  // namespace
+
+bool Question::has_elements() const {
+  const auto full = [](const QuestionOperand& operand) {
+    return std::find(operand.dims.begin(), operand.dims.end(), 0) == operand.dims.end();
+  };
+  return std::all_of(arguments.begin(), arguments.end(), full) &&
+         std::all_of(results.begin(), results.end(), full);
+}
 
 std::string write_question(const Question& question) {
   RowWriter row;

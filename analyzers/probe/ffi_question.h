@@ -101,6 +101,9 @@ struct Question {
   std::uint32_t threads = 0;
   // The answer shall hold the bytes of the results.
   bool keeps_results = false;
+
+  // No operand is empty.
+  bool has_elements() const;
 };
 
 // A buffer that is not as it should be. `index`: the first element, or the byte for `trespass`.

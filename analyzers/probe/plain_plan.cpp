@@ -171,8 +171,8 @@ void PlainPlan::read_returned(std::string_view name) {
   }
 }
 
-void PlainPlan::skip(std::string_view text, const char* why) {
-  if (skipped_.empty()) skipped_ = quote(text) + ' ' + why;
+void PlainPlan::skip(std::string_view text, std::string_view why) {
+  if (skipped_.empty()) skipped_ = quote(text) + " " + std::string(why);
 }
 
 void PlainPlan::read(std::string_view text) {
@@ -217,6 +217,11 @@ void PlainPlan::read(std::string_view text) {
     }
   }
   if (!known) {
+    for (const Fact attribute : op_[Key::attributes].items()) {
+      if (!attribute[Key::name].is(head)) continue;
+      return skip(text, "among its `arguments` names an attribute, which is written " +
+                            quote("attr." + std::string(text)) + ", with a type of numbers");
+    }
     return skip(text,
                 "among its `arguments` is no operand, extent, attribute with a value, or what can "
                 "be said of one of them");

@@ -68,7 +68,7 @@ class PlainPlan {
   bool takes(const ffi::QuestionOperand& operand, std::size_t number,
              const std::vector<std::int64_t>& strides) const;
   bool is_told(std::size_t operand, std::size_t axis) const;
-  void skip(std::string_view text, const char* why);
+  void skip(std::string_view text, std::string_view why);
 
   Fact op_;
   std::vector<std::string> operands_;

@@ -390,11 +390,14 @@ class Prober {
   }
 
   void ask_derivatives() {
-    // One that crashes or hangs was told of.
+    // One that crashes or hangs was told of; where it does so without elements alone, others are
+    // asked.
     std::vector<bool> usable = can_call_;
     for (const ProbeResult& result : results_) {
       const bool call = result.kind == "call" || result.kind == "threads";
-      if (call && result.has_no_end()) usable[result.subject] = false;
+      if (call && result.has_no_end() && result.question.has_elements()) {
+        usable[result.subject] = false;
+      }
     }
     for (ProbeResult& result : probe_derivatives(subjects_, usable, asker_)) {
       results_.push_back(std::move(result));

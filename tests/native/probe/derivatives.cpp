@@ -364,3 +364,22 @@ KERNEL void exp_in_place(double* x, std::int64_t n) {
 KERNEL void exp_in_place_backward(double* dx, const double* x, const double* dy, std::int64_t n) {
   for (std::int64_t at = 0; at < n; ++at) dx[at] = x[at] * dy[at];
 }
+
+// Forgets what a row got before, where several come from one.
+KERNEL void take_rows_backward_last(double* dx, const std::int32_t* places, const double* dy,
+                                    std::int64_t m, std::int64_t n, std::int64_t k) {
+  std::fill(dx, dx + m * k, 0.0);
+  for (std::int64_t at = 0; at < n * k; ++at) dx[places[at / k] * k + at % k] = dy[at];
+}
+
+// Of rows that go to one place the last one stays, and all get the gradient of it, as is usual.
+KERNEL void put_rows(double* y, const double* x, const std::int32_t* places, std::int64_t m,
+                     std::int64_t n, std::int64_t k) {
+  std::fill(y, y + m * k, 0.0);
+  for (std::int64_t at = 0; at < n * k; ++at) y[places[at / k] * k + at % k] = x[at];
+}
+
+KERNEL void put_rows_backward(double* dx, const std::int32_t* places, const double* dy,
+                              std::int64_t n, std::int64_t k) {
+  for (std::int64_t at = 0; at < n * k; ++at) dx[at] = dy[places[at / k] * k + at % k];
+}
