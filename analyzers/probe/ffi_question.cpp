@@ -153,6 +153,13 @@ RecoveredSignature read_signature(RowReader& row) {
 
 }  // namespace
 
+std::size_t size_of(const QuestionOperand& operand) {
+  const DtypeInfo* dtype = find_dtype_number(operand.dtype);
+  std::size_t bytes = dtype == nullptr ? 0 : dtype->bytes;
+  for (const std::int64_t extent : operand.dims) bytes *= static_cast<std::size_t>(extent);
+  return bytes;
+}
+
 bool Question::has_elements() const {
   const auto full = [](const QuestionOperand& operand) {
     return std::find(operand.dims.begin(), operand.dims.end(), 0) == operand.dims.end();

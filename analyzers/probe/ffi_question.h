@@ -39,6 +39,9 @@ struct QuestionOperand {
   std::string bytes{};
 };
 
+// Bytes of its elements; 0 where no dtype has its number.
+std::size_t size_of(const QuestionOperand& operand);
+
 // One argument of a plain C function.
 struct PlainArgument {
   enum class Kind : std::uint8_t {

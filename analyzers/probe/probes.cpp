@@ -36,6 +36,7 @@ constexpr std::size_t most_kept_bytes = std::size_t{1} << 20;
 
 // Calls that are planned before they are made.
 constexpr std::size_t most_pending = 4096;
+constexpr std::size_t most_pending_bytes = std::size_t{1} << 28;
 constexpr std::size_t most_results = 250000;
 
 class Prober {
@@ -285,16 +286,21 @@ class Prober {
   void ask_calls() {
     operand_names_.resize(subjects_.size());
     std::vector<Pending> pending;
+    std::size_t bytes = 0;
     for (std::size_t at = 0; at < subjects_.size(); ++at) {
       CallPlan plan = plan_subject(at);
       operand_names_[at] = std::move(plan.names);
+      for (const PlannedCall& call : plan.calls) bytes += all_bytes(call);
       add_calls(at, plan.calls, pending);
       // What a registry of thousands has is not held in memory at once.
       const bool same_operator =
           at + 1 < subjects_.size() && subjects_[at + 1].op == subjects_[at].op;
-      if (pending.size() + views_.size() >= most_pending && !same_operator) {
+      const bool many =
+          pending.size() + views_.size() >= most_pending || bytes > most_pending_bytes;
+      if (many && !same_operator) {
         make_calls(pending);
         pending.clear();
+        bytes = 0;
       }
     }
     make_calls(pending);
@@ -463,12 +469,7 @@ class Prober {
 
   static std::size_t bytes_of(const std::vector<ffi::QuestionOperand>& operands) {
     std::size_t bytes = 0;
-    for (const ffi::QuestionOperand& operand : operands) {
-      const ffi::DtypeInfo* dtype = ffi::find_dtype_number(operand.dtype);
-      std::size_t size = dtype == nullptr ? 0 : dtype->bytes;
-      for (const std::int64_t extent : operand.dims) size *= static_cast<std::size_t>(extent);
-      bytes += size;
-    }
+    for (const ffi::QuestionOperand& operand : operands) bytes += ffi::size_of(operand);
     return bytes;
   }
   static std::size_t all_bytes(const PlannedCall& call) {

@@ -12,12 +12,21 @@ namespace {
 
 using Role = DerivativeOperand::Role;
 
+// Of all operands of a call whose numbers are handed on.
+constexpr std::size_t most_bytes = std::size_t{1} << 20;
+
+std::size_t bytes_of(const ffi::Question& question) {
+  std::size_t bytes = 0;
+  for (const auto* side : {&question.arguments, &question.results}) {
+    for (const ffi::QuestionOperand& operand : *side) bytes += ffi::size_of(operand);
+  }
+  return bytes;
+}
+
 std::string made_up(const ffi::QuestionOperand& operand, std::uint64_t seed) {
   const ffi::DtypeInfo* dtype = ffi::find_dtype_number(operand.dtype);
-  std::size_t bytes = dtype == nullptr ? 0 : dtype->bytes;
-  for (const std::int64_t extent : operand.dims) bytes *= static_cast<std::size_t>(extent);
-  std::string made(bytes, '\0');
-  if (bytes > 0 && !operand.indexes) {
+  std::string made(ffi::size_of(operand), '\0');
+  if (!made.empty() && !operand.indexes) {
     fill_values({reinterpret_cast<unsigned char*>(made.data()), made.size()}, *dtype, seed);
   }
   return made;
@@ -185,6 +194,11 @@ void SavedValues::fill(std::vector<Call>& calls) {
     if (!call.skipped.empty()) continue;
     std::optional<PlannedCall> planned = function_call(model, *call.question, call.skipped);
     if (!planned) continue;
+    if (bytes_of(planned->question) > most_bytes) {
+      call.skipped = "what it is handed of " + quote(subjects_[model.function].name) +
+                     " has more than " + std::to_string(most_bytes) + " bytes";
+      continue;
+    }
     ValueCall source;
     source.subject = model.function;
     source.identity = asker_.identity(model.function) + "/values";

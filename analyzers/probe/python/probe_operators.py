@@ -401,6 +401,8 @@ class OperatorRows:
         ]
         wide = {"f64": 8, "f32": 4}
         widths = [wide.get(one["dtype"], 2) for one in call["inputs"] if is_floating(one["dtype"])]
+        if not widths:
+            return
         judged_any = False
         for at, pair in enumerate(zip(*runs)):
             size = pair[0].dtype.itemsize
