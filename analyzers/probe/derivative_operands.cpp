@@ -96,6 +96,21 @@ std::string other_attribute(const Fact& one, const Fact& other) {
   return {};
 }
 
+bool bind_extents(const std::vector<Extent>& shape, const std::vector<std::int64_t>& dims,
+                  BoundExtents& bound) {
+  if (shape.size() != dims.size()) return false;
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    if (!shape[axis].name) {
+      if (shape[axis].number != dims[axis]) return false;
+      continue;
+    }
+    std::optional<std::int64_t>& extent = bound[*shape[axis].name];
+    if (extent.value_or(dims[axis]) != dims[axis]) return false;
+    extent = dims[axis];
+  }
+  return true;
+}
+
 const std::string& bytes_of(const ffi::Answer& answer, const CallOutput& output) {
   static const std::string none;
   const std::vector<std::string>& side = output.argument ? answer.arguments : answer.results;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,6 +58,13 @@ DerivativeOperand find_value(const Declaration& declaration, const std::vector<C
 
 // "`alpha`", where both operators state it, with different values; else empty.
 std::string other_attribute(const Fact& one, const Fact& other);
+
+// What extents with names are, as far as operands have said it.
+using BoundExtents = std::vector<std::optional<std::int64_t>>;
+
+// Takes in the extents of one operand. False: they aren't those of the shape, or others were said.
+bool bind_extents(const std::vector<Extent>& shape, const std::vector<std::int64_t>& dims,
+                  BoundExtents& bound);
 
 // Bytes of what a call left there.
 const std::string& bytes_of(const ffi::Answer& answer, const CallOutput& output);

@@ -304,25 +304,11 @@ class CasePlanner {
 
   // The extents of the derivative's names, by the operands that it shares with the function.
   std::optional<std::vector<std::int64_t>> unify(const PlannedCall& function) {
-    std::vector<std::optional<std::int64_t>> bound(own().extents.size());
+    BoundExtents bound(own().extents.size());
     bool same = true;
     for_each_pair([&](std::size_t at, std::size_t place) {
-      const std::vector<ffi::QuestionOperand>& arguments = function.question.arguments;
-      const std::vector<std::int64_t>& dims =
-          place < arguments.size() ? arguments[place].dims
-                                   : function.question.results[place - arguments.size()].dims;
-      const std::vector<Extent>& shape = own().operands[at].shape;
-      bool fits = shape.size() == dims.size();
-      for (std::size_t axis = 0; fits && axis < dims.size(); ++axis) {
-        if (!shape[axis].name) {
-          fits = shape[axis].number == dims[axis];
-          continue;
-        }
-        std::optional<std::int64_t>& extent = bound[*shape[axis].name];
-        fits = extent.value_or(dims[axis]) == dims[axis];
-        extent = dims[axis];
-      }
-      if (fits) return;
+      const std::vector<std::int64_t>& dims = ffi::operand_at(function.question, place).dims;
+      if (bind_extents(own().operands[at].shape, dims, bound)) return;
       same = false;
       const Operand& twin = other().operands[place];
       skip(name_of(own().operands[at], at, own().arguments) + " hasn't the shape of " +

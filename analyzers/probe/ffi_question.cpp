@@ -160,6 +160,11 @@ std::size_t size_of(const QuestionOperand& operand) {
   return bytes;
 }
 
+const QuestionOperand& operand_at(const Question& question, std::size_t number) {
+  const std::size_t arguments = question.arguments.size();
+  return number < arguments ? question.arguments[number] : question.results[number - arguments];
+}
+
 bool Question::has_elements() const {
   const auto full = [](const QuestionOperand& operand) {
     return std::find(operand.dims.begin(), operand.dims.end(), 0) == operand.dims.end();

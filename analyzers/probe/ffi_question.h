@@ -109,6 +109,9 @@ struct Question {
   bool has_elements() const;
 };
 
+// By its number, arguments before results. Needs: there is one.
+const QuestionOperand& operand_at(const Question& question, std::size_t number);
+
 // A buffer that is not as it should be. `index`: the first element, or the byte for `trespass`.
 struct BufferDamage {
   // `argument 0`, `result 1`

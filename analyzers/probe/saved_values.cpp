@@ -32,12 +32,6 @@ std::string made_up(const ffi::QuestionOperand& operand, std::uint64_t seed) {
   return made;
 }
 
-// Of the call of a kernel: number of the dtype, and extents.
-const ffi::QuestionOperand& operand_at(const ffi::Question& question, std::size_t place) {
-  return place < question.arguments.size() ? question.arguments[place]
-                                           : question.results[place - question.arguments.size()];
-}
-
 // "`rstd`": no tangent, no cotangent, and nothing whose tangent or cotangent another one is.
 std::string unsaid_operand(const Declaration& own) {
   for (std::size_t at = 0; at < own.arguments; ++at) {
@@ -139,21 +133,11 @@ std::optional<PlannedCall> SavedValues::function_call(const Model& model,
       if (!input && output) pairs.emplace_back(at, place_of(other, model.outputs[*output]));
     }
   }
-  std::vector<std::optional<std::int64_t>> bound(other.extents.size());
+  BoundExtents bound(other.extents.size());
   for (const auto& [at, place] : pairs) {
-    const std::vector<std::int64_t>& dims = operand_at(question, at).dims;
-    const std::vector<Extent>& shape = other.operands[place].shape;
-    bool fits = shape.size() == dims.size();
-    for (std::size_t axis = 0; fits && axis < dims.size(); ++axis) {
-      if (!shape[axis].name) {
-        fits = shape[axis].number == dims[axis];
-        continue;
-      }
-      std::optional<std::int64_t>& extent = bound[*shape[axis].name];
-      fits = extent.value_or(dims[axis]) == dims[axis];
-      extent = dims[axis];
+    if (bind_extents(other.operands[place].shape, ffi::operand_at(question, at).dims, bound)) {
+      continue;
     }
-    if (fits) continue;
     why = name_of(own.operands[at], at, own.arguments) + " hasn't the shape that " +
           name_of(other.operands[place], place, other.arguments) + " of " + function + " has then";
     return {};
@@ -170,7 +154,7 @@ std::optional<PlannedCall> SavedValues::function_call(const Model& model,
   for (const std::vector<std::string>& dtypes : model.other.dtypes) {
     const bool same = std::all_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
       const ffi::DtypeInfo* dtype = ffi_dtype(dtypes[pair.second]);
-      return dtype != nullptr && dtype->number == operand_at(question, pair.first).dtype;
+      return dtype != nullptr && dtype->number == ffi::operand_at(question, pair.first).dtype;
     });
     if (!same) continue;
     CallPlan plan = plan_call(subjects_[model.function], dtypes, sizes);
