@@ -171,9 +171,14 @@ class ExtensionReader {
         }
         continue;
       }
-      const bool handed = at > 0 && (all[at - 1].is('(') || all[at - 1].is(',')) && at + 1 < end &&
-                          (all[at + 1].is(')') || all[at + 1].is(','));
-      if (handed && !calls.empty()) add_call(number, calls.back(), at, module->second);
+      const auto is_argument = [&](std::uint32_t begin) {
+        return begin > 0 && (all[begin - 1].is('(') || all[begin - 1].is(',')) && at + 1 < end &&
+               (all[at + 1].is(')') || all[at + 1].is(','));
+      };
+      if (is_argument(at) && !calls.empty()) add_call(number, calls.back(), at, module->second);
+      // Who is handed its address may give it names, too.
+      const bool address = at > 0 && all[at - 1].is('&') && is_argument(at - 1);
+      if (address) out_[number].open = true;
     }
     if (includes_something(scope)) out_[number].open = true;
   }

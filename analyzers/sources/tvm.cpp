@@ -89,6 +89,10 @@ void read_tvm_python(const std::vector<PythonRegistration>& registrations, std::
     record.name = {from.name.text, {file, from.name.place.offset, from.name.place.length}};
     record.when = condition_of(from);
     record.place = {file, from.place.offset, from.place.length};
+    record.replaces = std::any_of(
+        from.arguments.begin(), from.arguments.end(), [](const PythonArgument& argument) {
+          return argument.name == "override" && argument.value.text != "False";
+        });
     records.push_back(std::move(record));
   }
 }
@@ -101,6 +105,8 @@ void write_tvm(const std::vector<TvmRecord>& records, const std::vector<std::str
   for (const TvmRecord& record : records) {
     if (record.lookup) continue;
     const bool is_new = (record.exported ? exported : registered).insert(record.name.text).second;
+    // Whoever wrote it knows of the other one.
+    if (!is_new && record.replaces) continue;
     const std::uint32_t object = writer.open(Key::none, NodeType::object, record.place);
     writer.text(Key::name, record.name.text, record.name.place);
     // Builds take one of several files.

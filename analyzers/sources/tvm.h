@@ -19,6 +19,8 @@ struct TvmRecord {
   // It is asked for and not registered.
   bool lookup = false;
   bool python = false;
+  // It says that it takes the place of another one.
+  bool replaces = false;
   BuildCondition when;
   SourcePlace place;
 };
