@@ -217,12 +217,41 @@ class LaunchReader {
         made.last_read = function.body.end;
       }
       FoundLaunch found = launch_at(tokens, at, is_cuda_);
-      if (found.found) add_launch(at, std::move(found));
+      if (!found.found) continue;
+      // Whoever calls what is handed back reads the error, and nobody sees who that is.
+      found.checked = found.checked || is_handed_back(function.body.begin, at);
+      add_launch(at, std::move(found));
     }
     sort_uses(made.uses);
     conditions_.read(tokens.subspan(function.body.begin, function.body.end - function.body.begin),
                      function.body.begin, made);
     code_.functions.push_back(std::move(made));
+  }
+
+  // It stands in `return [=](stream s) { ... };`.
+  bool is_handed_back(std::uint32_t begin, std::uint32_t at) const {
+    const std::vector<std::uint32_t>& partners = source_.shape.partners;
+    const Tokens tokens = source_.unit.tokens;
+    std::uint32_t open = at;
+    while (open > begin && !tokens[open].is('{')) {
+      const std::uint32_t partner = partners[open];
+      const bool closes = tokens[open].is('}') || tokens[open].is(')') || tokens[open].is(']');
+      open = closes && partner < open ? partner : open;
+      --open;
+    }
+    if (open <= begin) return false;
+    // `mutable`, `-> type`.
+    constexpr std::uint32_t most_words = 8;
+    std::uint32_t last = open - 1;
+    while (last > begin && open - last < most_words && !tokens[last].is(')') &&
+           !tokens[last].is(']')) {
+      --last;
+    }
+    if (tokens[last].is(')') && partners[last] < last && partners[last] > begin) {
+      last = partners[last] - 1;
+    }
+    if (!tokens[last].is(']') || partners[last] >= last || partners[last] <= begin) return false;
+    return tokens[partners[last] - 1].is("return");
   }
 
   void add_launch(std::uint32_t at, FoundLaunch found) {
