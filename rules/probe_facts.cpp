@@ -147,7 +147,7 @@ void judge_derivatives(const Facts& facts, std::string_view kind, const std::str
                  std::string(deviation[Key::expected].text("another one")) + "; in a call " +
                  call_text(probe);
       findings.add(probe, std::string(deviation[Key::kind].text()) + '\0' + name,
-                   std::move(message), Severity::error);
+                   std::move(message), repeated ? Severity::warning : Severity::error);
     }
   });
   findings.tell();

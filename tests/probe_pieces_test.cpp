@@ -142,4 +142,38 @@ TEST_CASE("probe outcomes: a child without an exit status is not said to have on
   CHECK(result.reason == "ended the process with status 3; it printed last: half a frame");
 }
 
+TEST_CASE("probe outcomes: an answer to another question is none") {
+  ProbeResult result;
+  ffi::QuestionOperand operand;
+  operand.dtype = 12;  // f64
+  operand.dims = {3};
+  result.question.kind = ffi::QuestionKind::values;
+  result.question.arguments = {operand};
+  result.question.results = {operand};
+  const auto read = [&](const std::vector<std::string>& arguments,
+                        const std::vector<std::string>& results) {
+    ffi::Answer answer;
+    answer.end.how = ffi::CallEnd::How::returned;
+    answer.arguments = arguments;
+    answer.results = results;
+    PoolOutcome outcome;
+    outcome.end = PoolEnd::answered;
+    outcome.answer = ffi::write_answer(answer);
+    result.status.clear();
+    ffi::Answer again;
+    return read_outcome(outcome, again, result);
+  };
+  const std::string whole(24, 'x');
+  CHECK(read({whole}, {whole}));
+  // More, or less, than the operand holds, or than there are.
+  for (const std::string& other : {std::string(8192, 'x'), std::string(16, 'x'), std::string()}) {
+    CHECK(!read({whole}, {other}));
+    CHECK(result.status == "no_answer");
+    CHECK(!read({other}, {whole}));
+  }
+  CHECK(!read({whole}, {whole, whole}));
+  CHECK(!read({whole}, {}));
+  CHECK(!read({}, {}));
+}
+
 }  // namespace opseal::test

@@ -68,6 +68,25 @@ Reals make_direction(std::uint64_t seed, std::size_t count) {
   return values;
 }
 
+// Values that may be that far off, of their size, say nothing of a slope.
+constexpr double coarse = 1e-3;
+
+// Of matrices, and not the same everywhere.
+bool is_symmetric(const Reals& gradient, const std::vector<std::int64_t>& dims) {
+  if (dims.size() < 2 || dims.back() != dims[dims.size() - 2] || dims.back() < 2) return false;
+  const auto n = static_cast<std::size_t>(dims.back());
+  double largest = 0;
+  for (const double value : gradient) largest = std::max(largest, std::fabs(value));
+  bool differs = false;
+  for (std::size_t at = 0; at < gradient.size(); ++at) {
+    const std::size_t row = at / n % n;
+    const std::size_t twin = at - row * n - at % n + at % n * n + row;
+    if (!(std::fabs(gradient[at] - gradient[twin]) <= 1e-5 * largest)) return false;
+    differs = differs || std::fabs(gradient[at] - gradient[0]) > 1e-5 * largest;
+  }
+  return differs;
+}
+
 }  // namespace
 
 std::size_t floating_bytes(const ffi::QuestionOperand& operand) {
@@ -172,10 +191,14 @@ void DerivativeMoment::take_derivatives(const std::vector<ValueCall>& calls) {
   }
 }
 
+bool DerivativeMoment::may_be_overwritten(const Along& one) const {
+  return !forward_ && one.verdict->status == "differs" && has_repeated_indexes();
+}
+
 void DerivativeMoment::ask_elements(std::vector<ValueCall>& calls) {
   constexpr std::size_t most_elements = 1024;
   for (Along& one : along_) {
-    if (forward_ || one.verdict->status != "differs" || !has_repeated_indexes()) continue;
+    if (!may_be_overwritten(one)) continue;
     if (one.gradient.size() > most_elements) {
       one.verdict = skipped_derivative(
           "differs where integers repeat, and has too many elements to be asked one by one");
@@ -196,7 +219,7 @@ void DerivativeMoment::ask_elements(std::vector<ValueCall>& calls) {
 // of each is handed back all the same.
 void DerivativeMoment::take_elements(const std::vector<ValueCall>& calls) {
   for (Along& one : along_) {
-    if (forward_ || one.verdict->status != "differs" || !has_repeated_indexes()) continue;
+    if (!may_be_overwritten(one)) continue;
     for (std::size_t at = 0; at < one.gradient.size(); ++at) {
       const ValueCall& call = calls[one.element_calls + at];
       const bool counts =
@@ -403,9 +426,16 @@ DerivativeVerdict DerivativeMoment::judge(Along& one, const ValueCall& call) con
       }
       one.gradient = to_reals(bytes_of(call.answer, output), operand);
       verdict = judge_gradient(one.moved, weighted, case_.given_names[at], one.gradient);
+      if (verdict.status == "differs" && is_symmetric(one.gradient, operand.dims)) {
+        return skipped_derivative(
+            "its gradient is symmetric, as of a matrix of which one half is read");
+      }
     }
   }
   if (verdict.status.empty()) verdict = judge_tangents(one.moved, tangents);
+  if (verdict.status == "differs" && one.moved.relative >= coarse) {
+    return skipped_derivative("how far its values may be off leaves open what its derivative is");
+  }
   if (verdict.status == "differs") return verdict;
   const DerivativeVerdict repeated = judge_repeated(one, call);
   return repeated.status == "differs" ? repeated : verdict;

@@ -70,6 +70,7 @@ class DerivativeMoment {
   std::vector<std::string> make_inputs(const Numbers& numbers) const;
   std::size_t index_extent() const;
   bool has_repeated_indexes() const;
+  bool may_be_overwritten(const Along& one) const;
   void add_function(const std::vector<std::string>& inputs, std::vector<ValueCall>& calls) const;
   void take_sides(Along& one, const std::vector<ValueCall>& calls) const;
   bool choose_weights(Along& one) const;

@@ -34,6 +34,20 @@ bool computes_derivatives(const Fact& op) {
   return false;
 }
 
+bool is_forward(const Fact& op) {
+  for (const Key side : {Key::outputs, Key::inputs}) {
+    for (const Fact operand : op[side].items()) {
+      if (operand[Key::tangent_of].is_text()) return true;
+      if (operand[Key::cotangent_of].is_text()) return false;
+    }
+  }
+  return false;
+}
+
+std::string handed_results_reason(std::string_view function) {
+  return quote(function) + ", its operator, is itself handed results of another one";
+}
+
 std::vector<CallOutput> outputs_of(const Declaration& declaration) {
   std::vector<CallOutput> outputs;
   const auto begin = declaration.operands.begin();
@@ -73,15 +87,21 @@ std::optional<std::size_t> find_output(const Declaration& declaration,
 }
 
 DerivativeOperand find_value(const Declaration& declaration, const std::vector<CallOutput>& outputs,
-                             std::string_view name) {
+                             std::string_view name, bool forward) {
   using Role = DerivativeOperand::Role;
   if (name.empty()) return {};
   const auto input = find_argument(declaration, name);
   const auto output = find_output(declaration, outputs, name);
-  const bool written = output && outputs[*output].argument;
-  if (input && !written) return {Role::value, false, *input};
-  if (output) return {Role::value, true, *output};
-  return {};
+  if (!input) return output ? DerivativeOperand{Role::value, true, *output} : DerivativeOperand{};
+  const Operand& operand = declaration.operands[*input];
+  if (forward || !operand.written) return {Role::value, false, *input};
+  for (std::size_t at = 0; at < outputs.size(); ++at) {
+    const Operand& left = declaration.operands[place_of(declaration, outputs[at])];
+    const bool shares = !operand.alias.empty() && left.alias == operand.alias;
+    const bool itself = outputs[at].argument && outputs[at].number == *input;
+    if (shares || itself) return {Role::value, true, at};
+  }
+  return {Role::value, false, *input};
 }
 
 std::string other_attribute(const Fact& one, const Fact& other) {

@@ -38,6 +38,12 @@ struct DerivativeOperand {
 // An operator's operands say that they are tangents or cotangents of those of another one.
 bool computes_derivatives(const Fact& op);
 
+// Tangents come out, or, where nothing is said of results, go in.
+bool is_forward(const Fact& op);
+
+// Why nothing is asked of it: made-up numbers in the place of those results would be wrong.
+std::string handed_results_reason(std::string_view function);
+
 // Results, then arguments that are written, but for those whose memory a result has.
 std::vector<CallOutput> outputs_of(const Declaration& declaration);
 
@@ -52,9 +58,10 @@ std::optional<std::size_t> find_output(const Declaration& declaration,
 
 // What a derivative is handed under a name that says nothing else: an argument as it was handed to
 // the operator, or what the operator left, which is also what an argument that it writes holds
-// then. `none`: neither.
+// then. A JVP (`forward`) runs beside the operator, and is handed all arguments as they were.
+// `none`: no operand has the name.
 DerivativeOperand find_value(const Declaration& declaration, const std::vector<CallOutput>& outputs,
-                             std::string_view name);
+                             std::string_view name, bool forward);
 
 // "`alpha`", where both operators state it, with different values; else empty.
 std::string other_attribute(const Fact& one, const Fact& other);

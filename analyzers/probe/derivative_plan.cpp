@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -23,19 +24,9 @@ constexpr std::size_t most_cases = 32;
 // Of the sizes of choices, those in which kernels are called for themselves, too.
 constexpr std::size_t asked_sizes = 2;
 
-// Kernels of the other operator that are tried.
+// Kernels of the other operator that are looked at, and that are tried.
+constexpr std::size_t most_kernels = 256;
 constexpr std::size_t most_functions = 16;
-
-// Tangents come out, or, where nothing is said of results, go in.
-bool is_forward(const Fact& op) {
-  for (const Key side : {Key::outputs, Key::inputs}) {
-    for (const Fact operand : op[side].items()) {
-      if (operand[Key::tangent_of].is_text()) return true;
-      if (operand[Key::cotangent_of].is_text()) return false;
-    }
-  }
-  return false;
-}
 
 class CasePlanner {
  public:
@@ -48,7 +39,7 @@ class CasePlanner {
         other_(call_choices(subjects[function])) {}
 
   DerivativePlan plan() {
-    plan_.forward = is_forward(subjects_[derivative_].op);
+    plan_.forward = is_forward(op());
     // Combinations that are too many leave the others.
     if (own_.dtypes.empty() || other_.dtypes.empty()) {
       const bool own = own_.dtypes.empty();
@@ -67,6 +58,7 @@ class CasePlanner {
   }
 
  private:
+  const Fact& op() const { return subjects_[derivative_].op; }
   const Declaration& own() const { return own_.declaration; }
   const Declaration& other() const { return other_.declaration; }
   std::string other_name() const { return quote(subjects_[function_].name); }
@@ -106,6 +98,14 @@ class CasePlanner {
       tangents = tangents || model_.given.back().role == Role::tangent;
       cotangents = cotangents || model_.given.back().role == Role::cotangent;
     }
+    for (const DerivativeOperand& one : model_.given) {
+      const auto same = [&](const DerivativeOperand& other) {
+        return one.role != Role::none && other.role == one.role && other.of == one.of;
+      };
+      if (std::count_if(model_.given.begin(), model_.given.end(), same) > 1) {
+        skip("two of its results stand for one operand of " + other_name());
+      }
+    }
     if (tangents && cotangents) skip("it gives tangents and cotangents: one is asked at a time");
     if (!tangents && !cotangents) {
       skip("no result is stated to be a tangent (`tangent_of`) or a gradient (`cotangent_of`)");
@@ -141,7 +141,7 @@ class CasePlanner {
       if (!output) skip(shown + " is the cotangent of " + unknown(operand.cotangent_of, "output"));
       handed = {Role::cotangent, true, output.value_or(0)};
     } else if (operand.cotangent_of.empty()) {
-      handed = find_value(other(), model_.function_outputs, operand.name);
+      handed = find_value(other(), model_.function_outputs, operand.name, is_forward(op()));
       if (handed.role == Role::none && !operand.written) {
         skip(shown +
              " has no `tangent_of` or `cotangent_of`, and its name is that of no operand of " +
@@ -164,7 +164,8 @@ class CasePlanner {
     }
     if (operand.cotangent_of.empty()) {
       const auto repeated = find_output(other(), model_.function_outputs, operand.name);
-      if (!repeated || output.argument) return {};
+      // A gradient has other uses for a name.
+      if (!repeated || output.argument || !is_forward(op())) return {};
       return {Role::value, true, *repeated};
     }
     const auto found = find_argument(other(), operand.cotangent_of);
@@ -346,9 +347,13 @@ DerivativePlanner::DerivativePlanner(const std::vector<ProbeSubject>& subjects,
   for (std::size_t at = 0; at < subjects.size(); ++at) {
     const ProbeSubject& subject = subjects[at];
     if (!subject.op.said()) continue;
-    named_[subject.name].push_back(at);
+    const auto add = [&](std::string_view name) {
+      named_[std::string(name)].push_back(at);
+      beside_[{std::string(name), subject.op.where().file}].push_back(at);
+    };
+    add(subject.name);
     const std::string_view plain = subject.op[Key::name].text();
-    if (plain != subject.name) named_[std::string(plain)].push_back(at);
+    if (plain != subject.name) add(plain);
     const Fact gradient = subject.op[Key::gradient][Key::operator_];
     if (gradient.is_text()) gradients_.try_emplace(std::string(gradient.text()), subject.name);
   }
@@ -370,26 +375,51 @@ std::string DerivativePlanner::function_of(std::size_t at) const {
 std::vector<std::size_t> DerivativePlanner::kernels_of(std::size_t at,
                                                        std::string_view function) const {
   const Fact own = subjects_[at].op;
+  const std::uint32_t file = own.where().file;
   std::vector<std::size_t> kernels;
-  const auto named = named_.find(function);
-  if (named == named_.end()) return kernels;
-  for (const std::size_t other : named->second) {
-    if (!(subjects_[other].op == own)) kernels.push_back(other);
-  }
-  const std::string_view backend = subjects_[at].kernel[Key::backend].text();
-  const auto distance = [&](std::size_t other) {
-    const bool beside = subjects_[other].op.where().file == own.where().file;
-    return std::pair(!beside, subjects_[other].kernel[Key::backend].text() != backend);
+  const auto add = [&](const std::vector<std::size_t>& named, bool beside) {
+    for (const std::size_t other : named) {
+      if (kernels.size() >= most_kernels) return;
+      const Fact op = subjects_[other].op;
+      if (!(op == own) && (beside || op.where().file != file)) kernels.push_back(other);
+    }
   };
-  std::stable_sort(kernels.begin(), kernels.end(), [&](std::size_t one, std::size_t other) {
-    return distance(one) < distance(other);
-  });
+  const auto beside = beside_.find({std::string(function), file});
+  if (beside != beside_.end()) add(beside->second, true);
+  const std::string_view backend = subjects_[at].kernel[Key::backend].text();
+  const auto put_own_backend_first = [&](std::size_t begin) {
+    std::stable_partition(
+        kernels.begin() + static_cast<std::ptrdiff_t>(begin), kernels.end(),
+        [&](std::size_t other) { return subjects_[other].kernel[Key::backend].text() == backend; });
+  };
+  put_own_backend_first(0);
+  const std::size_t others = kernels.size();
+  const auto named = named_.find(function);
+  if (named != named_.end()) add(named->second, false);
+  put_own_backend_first(others);
   return kernels;
 }
 
 bool DerivativePlanner::can_call(std::size_t at) const {
   const ProbeSubject& subject = subjects_[at];
   return usable_[at] && subject.skipped.empty() && subject.calls_skipped.empty();
+}
+
+bool DerivativePlanner::is_handed_results(std::size_t at) const {
+  const std::string name = function_of(at);
+  if (name.empty()) return false;
+  const std::vector<std::size_t> kernels = kernels_of(at, name);
+  const Fact function = kernels.empty() ? Fact() : subjects_[kernels.front()].op;
+  for (const Fact operand : subjects_[at].op[Key::inputs].items()) {
+    if (operand[Key::tangent_of].is_text() || operand[Key::cotangent_of].is_text()) continue;
+    bool input = false;
+    for (const Fact one : function[Key::inputs].items()) {
+      input = input ||
+              (one[Key::name].text() == operand[Key::name].text() && !one[Key::mutated].truth());
+    }
+    if (!input && !operand[Key::mutated].truth()) return true;
+  }
+  return false;
 }
 
 DerivativePlan DerivativePlanner::plan(std::size_t at) const {
@@ -403,13 +433,28 @@ DerivativePlan DerivativePlanner::plan(std::size_t at) const {
     return plan;
   }
   const std::vector<std::size_t> kernels = kernels_of(at, name);
+  if (!kernels.empty() && is_handed_results(kernels.front())) {
+    plan.skipped = handed_results_reason(name);
+    return plan;
+  }
   std::size_t tried = 0;
+  std::set<std::string> planned;
   for (const std::size_t kernel : kernels) {
     if (!can_call(kernel)) continue;
-    if (++tried > most_functions) return plan;
-    plan = CasePlanner(subjects_, at, kernel).plan();
-    if (!plan.cases.empty()) return plan;
+    if (++tried > most_functions) break;
+    DerivativePlan more = CasePlanner(subjects_, at, kernel).plan();
+    // One kernel may be for one dtype, and the next one for another.
+    for (DerivativeCase& one : more.cases) {
+      if (plan.cases.size() >= most_cases) break;
+      if (planned.insert(one.derivative_call.identity).second) {
+        plan.cases.push_back(std::move(one));
+      }
+    }
+    if (plan.skipped.empty()) plan.skipped = more.skipped;
+    plan.forward = more.forward;
   }
+  // What one kernel doesn't serve another one does.
+  if (tried > 1 && !plan.cases.empty()) plan.skipped.clear();
   if (tried > 0) return plan;
   if (!kernels.empty()) {
     plan.skipped = "no kernel of " + quote(name) + " can be called here, or each has crashed";

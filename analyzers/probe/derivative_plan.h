@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzers/probe/call_plan.h"
@@ -60,15 +62,19 @@ class DerivativePlanner {
   // Name of the operator whose derivatives subject `at` computes; empty: nobody says so.
   std::string function_of(std::size_t at) const;
   // Subjects that are kernels of the operator of that name: of the manifest of `at` first, and of
-  // its backend.
+  // its backend; a number of them, where there are very many.
   std::vector<std::size_t> kernels_of(std::size_t at, std::string_view function) const;
   bool can_call(std::size_t at) const;
+  // Some argument goes by a name that is none of its operator's inputs, or one that this writes: it
+  // is handed what a call of that one left.
+  bool is_handed_results(std::size_t at) const;
 
  private:
   const std::vector<ProbeSubject>& subjects_;
   const std::vector<bool>& usable_;
-  // By the operator's name, with and without its namespace.
+  // By the operator's name, with and without its namespace; and by that and the file.
   std::map<std::string, std::vector<std::size_t>, std::less<>> named_;
+  std::map<std::pair<std::string, std::uint32_t>, std::vector<std::size_t>> beside_;
   // Of each operator that is the `gradient` of another one: that one.
   std::map<std::string, std::string, std::less<>> gradients_;
 };

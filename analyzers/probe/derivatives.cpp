@@ -1,6 +1,7 @@
 #include "analyzers/probe/derivatives.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "analyzers/probe/derivative_moment.h"
@@ -19,6 +20,9 @@ constexpr std::uint32_t first_points = 2;
 // Inputs whose calls are made together.
 constexpr std::size_t most_at_once = 256;
 
+// Bytes of the operands of one call for each of them; some twenty calls are held together.
+constexpr std::size_t most_held = std::size_t{1} << 22;
+
 class Derivatives {
  public:
   Derivatives(const std::vector<ProbeSubject>& subjects, const std::vector<bool>& usable,
@@ -30,7 +34,6 @@ class Derivatives {
       const ProbeSubject& subject = subjects_[at];
       if (!usable_[at] || !subject.skipped.empty() || !subject.calls_skipped.empty()) continue;
       if (subject.op.said() && computes_derivatives(subject.op)) prepare(at);
-      if (inputs_ >= most_at_once) ask_prepared();
     }
     ask_prepared();
     return std::move(results_);
@@ -96,8 +99,11 @@ class Derivatives {
           asked.inputs.push_back(input);
         }
       }
+      if (asked.inputs.empty()) continue;
+      held_ += asked.inputs.size() * ffi::size_of(asked.one.function_call.question);
       inputs_ += asked.inputs.size();
-      if (!asked.inputs.empty()) asked_.push_back(std::move(asked));
+      asked_.push_back(std::move(asked));
+      if (inputs_ >= most_at_once || held_ >= most_held) ask_prepared();
     }
   }
 
@@ -108,16 +114,20 @@ class Derivatives {
     for (const Verdicts& one : again(moments)) tell(one);
     asked_.clear();
     inputs_ = 0;
+    held_ = 0;
   }
 
   void make_calls(std::vector<DerivativeMoment>& moments) {
     make(moments, &DerivativeMoment::ask_here, &DerivativeMoment::take_here);
     make(moments, &DerivativeMoment::ask_sides, &DerivativeMoment::take_sides);
     make(moments, &DerivativeMoment::ask_derivatives, &DerivativeMoment::take_derivatives);
-    make(moments, &DerivativeMoment::ask_elements, &DerivativeMoment::take_elements);
+    // These may be very many.
+    for (DerivativeMoment& moment : moments) {
+      make({&moment, 1}, &DerivativeMoment::ask_elements, &DerivativeMoment::take_elements);
+    }
   }
 
-  void make(std::vector<DerivativeMoment>& moments,
+  void make(std::span<DerivativeMoment> moments,
             void (DerivativeMoment::*ask)(std::vector<ValueCall>&),
             void (DerivativeMoment::*take)(const std::vector<ValueCall>&)) {
     std::vector<ValueCall> calls;
@@ -223,6 +233,8 @@ class Derivatives {
   // What is asked next, and along how many inputs.
   std::vector<Asked> asked_;
   std::size_t inputs_ = 0;
+  // Bytes of the operands of one call for each of these.
+  std::size_t held_ = 0;
   std::vector<ProbeResult> results_;
 };
 
@@ -234,7 +246,7 @@ bool is_served(const ValueCall& call) {
 }
 
 std::string end_text(const ValueCall& call) {
-  if (!call.answered) return "has no end: " + call.result.reason;
+  if (!call.answered) return "brings no answer: " + call.result.reason;
   if (!call.answer.lacked.empty()) return "needs " + call.answer.lacked;
   return "is refused: " + call.answer.end.message;
 }

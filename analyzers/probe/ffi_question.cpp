@@ -160,9 +160,36 @@ std::size_t size_of(const QuestionOperand& operand) {
   return bytes;
 }
 
+std::size_t size_of(const Question& question) {
+  std::size_t bytes = 0;
+  for (const auto* side : {&question.arguments, &question.results}) {
+    for (const QuestionOperand& operand : *side) bytes += size_of(operand);
+  }
+  return bytes;
+}
+
 const QuestionOperand& operand_at(const Question& question, std::size_t number) {
   const std::size_t arguments = question.arguments.size();
   return number < arguments ? question.arguments[number] : question.results[number - arguments];
+}
+
+bool fits(const Answer& answer, const Question& question) {
+  const auto same = [](const std::vector<std::string>& bytes,
+                       const std::vector<QuestionOperand>& operands) {
+    return bytes.empty() || std::equal(bytes.begin(), bytes.end(), operands.begin(), operands.end(),
+                                       [](const std::string& one, const QuestionOperand& operand) {
+                                         return one.size() == size_of(operand);
+                                       });
+  };
+  if (!same(answer.results, question.results) || !same(answer.arguments, question.arguments)) {
+    return false;
+  }
+  // A call that came to its end shows what it was made for.
+  const bool values = question.kind == QuestionKind::values &&
+                      answer.end.how == CallEnd::How::returned && answer.not_loaded.empty() &&
+                      answer.lacked.empty();
+  return !values || (answer.results.size() == question.results.size() &&
+                     answer.arguments.size() == question.arguments.size());
 }
 
 bool Question::has_elements() const {

@@ -42,6 +42,10 @@ struct QuestionOperand {
 // Bytes of its elements; 0 where no dtype has its number.
 std::size_t size_of(const QuestionOperand& operand);
 
+struct Question;
+// Bytes of all operands.
+std::size_t size_of(const Question& question);
+
 // One argument of a plain C function.
 struct PlainArgument {
   enum class Kind : std::uint8_t {
@@ -178,6 +182,10 @@ std::string write_question(const Question& question);
 bool read_question(std::string_view bytes, Question& question);
 std::string write_answer(const Answer& answer);
 bool read_answer(std::string_view bytes, Answer& answer);
+
+// What bytes the answer holds of operands are as many as the question states, or it holds none.
+// What a child says may be anything.
+bool fits(const Answer& answer, const Question& question);
 
 // In the child: asks the kernel.
 Answer ask(const Question& question);

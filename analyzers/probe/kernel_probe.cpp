@@ -97,8 +97,8 @@ bool may_be_full(const Question& question, const DtypeInfo& result) {
 }
 
 // Whether what a kernel makes of numbers with all their digits has lost half of them. Whole numbers
-// and those that don't depend on the arguments say nothing, and a step or a grid has fewer digits
-// than any dtype.
+// and those that don't depend on the arguments say nothing. What is rounded to a dtype has as many
+// digits where it is small, and what lies on a grid has fewer there.
 void find_narrow(const Question& question, Operation& operation, Answer& answer) {
   constexpr std::uint32_t fewest = 3;
   std::array<std::vector<Bytes>, 2> results;
@@ -112,6 +112,8 @@ void find_narrow(const Question& question, Operation& operation, Answer& answer)
     const int digits = half_as_many(dtype);
     if (digits == 0 || !may_be_full(question, dtype)) continue;
     int most = 0;
+    int most_of_small = 0;
+    const double half = largest_magnitude(results[0][at], dtype) / 2;
     BufferDamage narrow{"result " + std::to_string(at), digits, 0};
     for (std::size_t element = 0; (element + 1) * dtype.bytes <= results[0][at].size(); ++element) {
       for (unsigned part = 0; part < parts_of(dtype); ++part) {
@@ -120,10 +122,12 @@ void find_narrow(const Question& question, Operation& operation, Answer& answer)
         const bool whole = one == std::floor(one) || other == std::floor(other);
         if (whole || one == other || !std::isfinite(one) || !std::isfinite(other)) continue;
         most = std::max({most, digits_of(one), digits_of(other)});
+        if (std::fabs(one) < half) most_of_small = std::max(most_of_small, digits_of(one));
         ++narrow.elements;
       }
     }
-    if (most == digits && narrow.elements >= fewest) answer.narrow_results.push_back(narrow);
+    const bool rounded = most == digits && most_of_small == digits;
+    if (rounded && narrow.elements >= fewest) answer.narrow_results.push_back(narrow);
   }
 }
 

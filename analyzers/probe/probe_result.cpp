@@ -235,7 +235,9 @@ bool read_outcome(const PoolOutcome& outcome, ffi::Answer& answer, ProbeResult& 
   result.seconds = outcome.seconds;
   switch (outcome.end) {
     case PoolEnd::answered:
-      if (ffi::read_answer(outcome.answer, answer)) return true;
+      if (ffi::read_answer(outcome.answer, answer) && ffi::fits(answer, result.question)) {
+        return true;
+      }
       result.status = "no_answer";
       result.reason = "the child answered something else than what it was asked";
       return false;

@@ -54,7 +54,8 @@ struct ProbeResult {
   }
 };
 
-// What the way a child ended says where there is no answer. True: there is one.
+// What the way a child ended says where there is no answer to the question of `result`. True: there
+// is one.
 bool read_outcome(const PoolOutcome& outcome, ffi::Answer& answer, ProbeResult& result);
 
 // Where the library wasn't opened, or its symbol not found: the probe is skipped. True: it was.

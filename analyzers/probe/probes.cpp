@@ -290,7 +290,7 @@ class Prober {
     for (std::size_t at = 0; at < subjects_.size(); ++at) {
       CallPlan plan = plan_subject(at);
       operand_names_[at] = std::move(plan.names);
-      for (const PlannedCall& call : plan.calls) bytes += all_bytes(call);
+      for (const PlannedCall& call : plan.calls) bytes += ffi::size_of(call.question);
       add_calls(at, plan.calls, pending);
       // What a registry of thousands has is not held in memory at once.
       const bool same_operator =
@@ -313,8 +313,10 @@ class Prober {
     for (std::size_t number = 0; number < calls.size(); ++number) {
       const PlannedCall& call = calls[number];
       if (!call.declared || call.dtypes != calls.front().dtypes) continue;
-      if (all_bytes(call) * cold_threads > most_thread_bytes) continue;
-      if (largest == calls.size() || all_bytes(call) > all_bytes(calls[largest])) largest = number;
+      if (ffi::size_of(call.question) * cold_threads > most_thread_bytes) continue;
+      if (largest == calls.size() ||
+          ffi::size_of(call.question) > ffi::size_of(calls[largest].question))
+        largest = number;
     }
     for (std::size_t number = 0; number < calls.size(); ++number) {
       PlannedCall& call = calls[number];
@@ -389,7 +391,7 @@ class Prober {
         call.answered = answered;
         call.answer = std::move(answer);
         call.result = std::move(one.result);
-        call.question = call.result.question;
+        call.question = std::move(call.result.question);
       });
     };
     return asker;
@@ -471,9 +473,6 @@ class Prober {
     std::size_t bytes = 0;
     for (const ffi::QuestionOperand& operand : operands) bytes += ffi::size_of(operand);
     return bytes;
-  }
-  static std::size_t all_bytes(const PlannedCall& call) {
-    return bytes_of(call.question.arguments) + bytes_of(call.question.results);
   }
 
   const ProbeOptions& options_;

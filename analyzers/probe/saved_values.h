@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzers/probe/derivative_plan.h"
@@ -35,31 +36,38 @@ class SavedValues {
   void fill(std::vector<Call>& calls);
 
  private:
-  // How calls of one kernel and of its operator belong together.
+  // A kernel of the operator, and what its calls have to do with those of the derivative.
+  struct Function {
+    std::size_t subject = 0;
+    CallChoices choices{};
+    std::vector<CallOutput> outputs{};
+    // Of each argument of the derivative.
+    std::vector<DerivativeOperand> handed{};
+  };
+
   struct Model {
     // Results of the operator are handed over.
     bool saves = false;
     std::string skipped{};
-    std::size_t function = 0;
-    CallChoices own{};
-    CallChoices other{};
-    std::vector<CallOutput> outputs{};
-    // Of each argument.
-    std::vector<DerivativeOperand> handed{};
+    Declaration own{};
+    std::vector<Function> functions{};
   };
 
   // A call of an operator, and what needs it.
   struct Source {
     ValueCall call;
-    std::vector<Call*> users{};
+    std::vector<std::pair<Call*, const Function*>> users{};
   };
 
   const Model& model_of(std::size_t subject);
   Model read_model(std::size_t subject) const;
-  void read_operands(std::size_t subject, Model& model) const;
+  Function read_function(std::size_t derivative, const Declaration& own, std::size_t kernel) const;
   // Empty: none gives what that call is handed, and why.
-  std::optional<PlannedCall> function_call(const Model& model, const ffi::Question& question,
-                                           std::string& why) const;
+  std::optional<PlannedCall> function_call(const Declaration& own, const Function& function,
+                                           const ffi::Question& question, std::string& why) const;
+  // The first of them that does.
+  std::pair<std::optional<PlannedCall>, const Function*> find_call(const Model& model,
+                                                                   Call& call) const;
   void state(const Source& source) const;
 
   const std::vector<ProbeSubject>& subjects_;

@@ -75,6 +75,11 @@ std::vector<Mistake> probe_mistakes() {
          return add_deviation(place, "jvp", {{"kind", "jvp"}});
        },
        ""},
+      {"jvp-numeric", "a kernel's value beside a tangent that is another one",
+       [](Place& place) {
+         return add_deviation(place, "repeated", {{"kind", "jvp"}});
+       },
+       ""},
       {"transpose-numeric", "a kernel's gradient that is none",
        [](Place& place) {
          return add_deviation(place, "transpose", {{"kind", "transpose"}});

@@ -24,6 +24,13 @@ def pattern_setter():
     return lambda pattern: mallopt(M_PERTURB, pattern)
 
 
+def memory_can_be_chosen(empty):
+    """Whether new memory holds the pattern: not where an allocator of its own hands it out. `empty()`
+    gives an array in new memory."""
+    found = follows_memory(lambda: [empty()])
+    return found is not None and all(one.all() for one in found)
+
+
 def follows_memory(run):
     """Elements of each result that are made of what their memory held before: for each a boolean
     array, or None where that can't be asked. `run()` gives arrays in memory of their own, and ends

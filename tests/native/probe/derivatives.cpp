@@ -383,3 +383,51 @@ KERNEL void put_rows_backward(double* dx, const std::int32_t* places, const doub
                               std::int64_t n, std::int64_t k) {
   for (std::int64_t at = 0; at < n * k; ++at) dx[at] = dy[places[at / k] * k + at % k];
 }
+
+// A JVP runs beside its operator, and is handed what that is handed.
+KERNEL void exp_in_place_jvp(double* tx, const double* x, const double* dx, std::int64_t n) {
+  for (std::int64_t at = 0; at < n; ++at) tx[at] = std::exp(x[at]) * dx[at];
+}
+
+// Of a gradient that is handed places: what calls of it give for other places says nothing.
+KERNEL void sort_backward_jvp(double* tdx, const std::int32_t* order, const double* tdy,
+                              std::int64_t n) {
+  for (std::int64_t at = 0; at < n; ++at) tdx[order[at]] = tdy[at];
+}
+
+// One function for each dtype.
+KERNEL void root_f32(float* y, const float* x, std::int64_t n) {
+  for (std::int64_t at = 0; at < n; ++at) y[at] = std::sqrt(std::fabs(x[at]));
+}
+KERNEL void root_f64(double* y, const double* x, std::int64_t n) {
+  for (std::int64_t at = 0; at < n; ++at) y[at] = std::sqrt(std::fabs(x[at]));
+}
+KERNEL std::int32_t root_backward_f32(float* dx, const float* x, const float* y, const float* dy,
+                                      std::int64_t n) {
+  for (std::int64_t at = 0; at < n; ++at) {
+    if (y[at] < 0) return 1;
+    dx[at] = (x[at] < 0 ? -0.5F : 0.5F) * dy[at] / y[at];
+  }
+  return 0;
+}
+KERNEL std::int32_t root_backward_f64(double* dx, const double* x, const double* y,
+                                      const double* dy, std::int64_t n) {
+  for (std::int64_t at = 0; at < n; ++at) {
+    if (y[at] < 0) return 1;
+    dx[at] = (x[at] < 0 ? -0.5 : 0.5) * dy[at] / y[at];
+  }
+  return 0;
+}
+
+// Reads one half of a symmetric matrix, and gives the gradient of both.
+KERNEL void quadratic(double* y, const double* a, const double* v, std::int64_t n) {
+  *y = 0;
+  for (std::int64_t row = 0; row < n; ++row) {
+    for (std::int64_t column = 0; column <= row; ++column) {
+      *y += (row == column ? 1 : 2) * a[row * n + column] * v[row] * v[column];
+    }
+  }
+}
+KERNEL void quadratic_backward(double* da, const double* v, const double* dy, std::int64_t n) {
+  for (std::int64_t at = 0; at < n * n; ++at) da[at] = *dy * v[at / n] * v[at % n];
+}
