@@ -84,6 +84,18 @@ bool gives_earlier_errors(std::string_view word) {
                      [word](std::string_view part) { return word.find(part) != word.npos; });
 }
 
+// `gemm.run(stream) != cutlass::Status::kSuccess`: what CUTLASS starts reads the error of whatever
+// was started before it.
+bool is_checked_cutlass(Tokens tokens, std::size_t at) {
+  const bool member = at > 0 && (tokens[at - 1].is('.') || tokens[at - 1].is("->"));
+  if (!member || !tokens[at].is("run")) return false;
+  for (std::size_t next = at; next < std::min(tokens.size(), at + most_tokens); ++next) {
+    if (tokens[next].is(';')) return false;
+    if (tokens[next].is("kSuccess")) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool is_used_call(Tokens tokens, std::size_t at) {
@@ -107,6 +119,7 @@ bool reads_launch_error(Tokens tokens, std::size_t at) {
     return is_used_call(tokens, at);
   }
   if (word == "synchronize" || word == "device_synchronize") return true;
+  if (is_checked_cutlass(tokens, at)) return true;
   if (word.size() < 7) return false;
   const Sound sound(word);
   if (names_text_of_error(sound)) return false;
