@@ -5,6 +5,7 @@
 #include <barrier>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -97,8 +98,8 @@ bool may_be_full(const Question& question, const DtypeInfo& result) {
 }
 
 // Whether what a kernel makes of numbers with all their digits has lost half of them. Whole numbers
-// and those that don't depend on the arguments say nothing. What is rounded to a dtype has as many
-// digits where it is small, and what lies on a grid has fewer there.
+// and those that don't depend on the arguments say nothing. What is rounded to a dtype ends
+// further down where it is small, and what lies on a grid ends there for all.
 void find_narrow(const Question& question, Operation& operation, Answer& answer) {
   constexpr std::uint32_t fewest = 3;
   std::array<std::vector<Bytes>, 2> results;
@@ -112,8 +113,8 @@ void find_narrow(const Question& question, Operation& operation, Answer& answer)
     const int digits = half_as_many(dtype);
     if (digits == 0 || !may_be_full(question, dtype)) continue;
     int most = 0;
-    int most_of_small = 0;
-    const double half = largest_magnitude(results[0][at], dtype) / 2;
+    int largest = std::numeric_limits<int>::min();
+    int lowest = std::numeric_limits<int>::max();
     BufferDamage narrow{"result " + std::to_string(at), digits, 0};
     for (std::size_t element = 0; (element + 1) * dtype.bytes <= results[0][at].size(); ++element) {
       for (unsigned part = 0; part < parts_of(dtype); ++part) {
@@ -122,11 +123,14 @@ void find_narrow(const Question& question, Operation& operation, Answer& answer)
         const bool whole = one == std::floor(one) || other == std::floor(other);
         if (whole || one == other || !std::isfinite(one) || !std::isfinite(other)) continue;
         most = std::max({most, digits_of(one), digits_of(other)});
-        if (std::fabs(one) < half) most_of_small = std::max(most_of_small, digits_of(one));
+        for (const double value : {one, other}) {
+          largest = std::max(largest, std::ilogb(value));
+          lowest = std::min(lowest, std::ilogb(value) - digits_of(value));
+        }
         ++narrow.elements;
       }
     }
-    const bool rounded = most == digits && most_of_small == digits;
+    const bool rounded = most == digits && lowest < largest - digits;
     if (rounded && narrow.elements >= fewest) answer.narrow_results.push_back(narrow);
   }
 }

@@ -392,8 +392,8 @@ class OperatorRows:
 
     def narrow(self, call):
         """Whether what is made of numbers with all their digits has lost half of them. Whole numbers
-        and those that don't depend on the arguments say nothing. What is rounded to a dtype has as
-        many digits where it is small, and what lies on a grid has fewer there."""
+        and those that don't depend on the arguments say nothing. What is rounded to a dtype
+        ends further down where it is small, and what lies on a grid ends there for all."""
         self.take(call)
         runs = [
             self.numbers(*self.arrays(call, Numbers(call, self.seed + more, False).inputs()))
@@ -419,9 +419,10 @@ class OperatorRows:
                 continue
             judged_any = True
             most = int(max(digits_of(one[told]).max(), digits_of(other[told]).max()))
-            small = told & (numpy.abs(one) < numpy.abs(one[told]).max() / 2)
-            of_small = int(digits_of(one[small]).max()) if small.any() else 0
-            if most == digits and of_small == digits:
+            both = numpy.concatenate([one[told], other[told]])
+            exponents = numpy.frexp(both)[1]
+            lowest = (exponents - digits_of(both)).min()
+            if most == digits and lowest < exponents.max() - digits:
                 kind = "single precision" if size == 8 else "half precision or TF32"
                 seen = "{}, as numbers of {} have, in result {}".format(most, kind, at)
                 self.judge("narrow", call, False, "{} binary digits".format(full), seen)
