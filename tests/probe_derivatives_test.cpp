@@ -91,9 +91,9 @@ const std::map<std::string, Words>& lies() {
 }  // namespace
 
 TEST_CASE("probe: derivatives that are none are told, along the input") {
-  for (const auto& [op, words] : lies()) {
-    INFO(op);
-    CHECK(findings_of(first_report(), op) == words);
+  for (const auto& lie : lies()) {
+    INFO(lie.first);
+    CHECK(findings_of(first_report(), lie.first) == lie.second);
   }
   CHECK(first_report()["findings"].size() == lies().size());
   for (const json& finding : first_report()["findings"]) {
