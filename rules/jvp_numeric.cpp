@@ -30,8 +30,7 @@ extern constinit const Rule jvp_numeric{
         R"({"opseal_manifest": 1, "probes": [{"kind": "framework", "system": "jax", "operator": "scan", "input": "y", "name": "jvp", "status": "differs", "expected": "0.553 at element [0] of result 0", "seen": "0"}]})",
     .fix =
         "add what the input contributes to the tangent; an input whose tangent is another one on "
-        "purpose "
-        "is `\"differentiable\": false` where the manifest states it",
+        "purpose is `\"differentiable\": false` where the manifest states it",
     .severity = Severity::error,
     .tier = Tier::probe,
     .inspects = "input of an operator whose JVP was held against a difference",
